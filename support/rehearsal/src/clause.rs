@@ -1,10 +1,15 @@
-//! A request cut into clauses, and what a clause holds: files, kinds, folders, numbers, names.
+//! A request cut into clauses, and patterns over the words of a clause: `patterns.txt` has one a line.
 //!
-//! Hard joints (`then`, a full stop, a semicolon, a dash) always cut; `and` and commas cut when a verb follows. Invariant:
-//! every token is in exactly one clause, so nothing of a request can fall out between two of them.
+//! Hard joints (`then`, a full stop, a semicolon, a dash) always cut; `and` and commas cut when a verb follows. A piece of a
+//! pattern is a word, some words of which one stands there, or a slot; a filler between two pieces is passed over, and any other
+//! word that no piece takes is the end of the match. Invariants: every token is in exactly one clause, so nothing of a request can
+//! fall out between two of them; the first line that matches is taken, and a slot is the user's own text.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use crate::table;
-use crate::words::{Shape, Token, set, tokens};
+use crate::words::{Shape, Token, has, number, set, tokens};
 
 /// How a clause is joined to the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,4 +192,231 @@ pub fn sentence_end(text: &str) -> usize {
         }
     }
     text.len()
+}
+
+enum Piece {
+    Words(Vec<String>),
+    /// A slot: its name and its kind.
+    Slot(String, String),
+}
+
+struct Pattern {
+    label: &'static str,
+    pieces: Vec<Piece>,
+}
+
+/// The patterns of a rule, and the words that it passes over like fillers.
+#[derive(Default)]
+struct Rule {
+    patterns: Vec<Pattern>,
+    skips: &'static str,
+}
+
+/// Slots of a kind that only the caller knows: where one that begins at this token ends.
+pub type Kind<'k> = &'k dyn Fn(&str, &[Token], usize) -> Option<usize>;
+
+pub const PLAIN: Kind = &|_, _, _| None;
+
+static RULES: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
+    let mut rules: HashMap<&str, Rule> = HashMap::new();
+    let lines = include_str!("patterns.txt").lines();
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some((name, words)) = line.split_once(" = ") {
+            if let Some(rule) = name.strip_prefix("skip ") {
+                rules.entry(rule).or_default().skips = words;
+            }
+            continue;
+        }
+        let (head, pattern) = line.split_once(": ").expect("a pattern has a head");
+        let (rule, label) = head.split_once(' ').unwrap_or((head, ""));
+        let spaced = pattern.replace('[', " [ ").replace(']', " ] ");
+        for words in expanded(&spaced.split_whitespace().collect::<Vec<_>>()) {
+            let pieces = words.into_iter().map(piece).collect();
+            rules.entry(rule).or_default().patterns.push(Pattern { label, pieces });
+        }
+    }
+    rules
+});
+
+/// A pattern with and without what may be left out.
+fn expanded<'a>(words: &[&'a str]) -> Vec<Vec<&'a str>> {
+    let Some(open) = words.iter().position(|word| *word == "[") else {
+        return vec![words.to_vec()];
+    };
+    let mut depth = 0;
+    let is_close = |word: &&str| {
+        depth += i32::from(*word == "[") - i32::from(*word == "]");
+        depth == 0
+    };
+    let close = open + words[open..].iter().position(is_close).expect("a bracket is closed");
+    let with = [&words[..open], &words[open + 1..close], &words[close + 1..]].concat();
+    let without = [&words[..open], &words[close + 1..]].concat();
+    [expanded(&with), expanded(&without)].concat()
+}
+
+fn piece(word: &str) -> Piece {
+    if let Some(slot) = word.strip_prefix('{').and_then(|word| word.strip_suffix('}')) {
+        let (name, kind) = slot.split_once(':').unwrap_or((slot, slot));
+        return Piece::Slot(name.to_owned(), kind.to_owned());
+    }
+    Piece::Words(word.split('|').flat_map(one_of).map(str::to_owned).collect())
+}
+
+fn one_of(word: &str) -> impl Iterator<Item = &str> {
+    if word.starts_with('@') { set(word) } else { word }.split(' ')
+}
+
+/// A pattern that matched, and what its slots hold.
+pub struct Found<'c> {
+    /// What stands between the name of the rule and the colon.
+    pub label: &'static str,
+    /// The token behind the last.
+    pub end: usize,
+    clause: &'c Clause,
+    slots: Vec<(&'static str, usize, usize)>,
+}
+
+impl<'c> Found<'c> {
+    /// The tokens of a slot; none when the pattern has no such slot.
+    pub fn tokens(&self, name: &str) -> &'c [Token] {
+        let slot = self.slots.iter().find(|(slot, ..)| *slot == name);
+        slot.map_or(&[], |(_, from, to)| &self.clause.tokens[*from..*to])
+    }
+
+    pub fn first(&self, name: &str) -> Option<&'c Token> {
+        self.tokens(name).first()
+    }
+
+    pub fn number(&self, name: &str) -> Option<u32> {
+        self.first(name).and_then(|token| number(&token.low))
+    }
+
+    /// The text of a slot, without quotation marks when it is a quotation.
+    pub fn text(&self, name: &str) -> &'c str {
+        let slot = self.slots.iter().find(|(slot, ..)| *slot == name);
+        slot.map_or("", |(_, from, to)| match &self.clause.tokens[*from..*to] {
+            [one] if one.is_quoted() => &one.text,
+            _ => self.clause.between(*from, *to),
+        })
+    }
+}
+
+/// The first pattern of a rule that is the whole clause.
+pub fn find<'c>(rule: &str, clause: &'c Clause, kind: Kind) -> Option<Found<'c>> {
+    matched(rule, clause, (0, false), kind)
+}
+
+/// The first pattern of a rule that begins at this token, wherever it ends.
+pub fn find_at<'c>(rule: &str, clause: &'c Clause, at: usize, kind: Kind) -> Option<Found<'c>> {
+    matched(rule, clause, (at, true), kind)
+}
+
+fn matched<'c>(
+    rule: &str,
+    clause: &'c Clause,
+    (at, is_open): (usize, bool),
+    kind: Kind,
+) -> Option<Found<'c>> {
+    let Rule { patterns, skips } = &RULES[rule];
+    patterns.iter().find_map(|pattern| {
+        let mut matcher = Matcher {
+            tokens: &clause.tokens,
+            kind,
+            is_open,
+            skips,
+            slots: Vec::new(),
+        };
+        // A pattern with an open end begins where it was looked for, and with no filler.
+        let begin = if is_open { Matcher::piece } else { Matcher::rest };
+        let end = begin(&mut matcher, &pattern.pieces, at)?;
+        let (label, slots) = (pattern.label, matcher.slots);
+        Some(Found {
+            label,
+            end,
+            clause,
+            slots,
+        })
+    })
+}
+
+struct Matcher<'m> {
+    tokens: &'m [Token],
+    kind: Kind<'m>,
+    is_open: bool,
+    skips: &'static str,
+    slots: Vec<(&'static str, usize, usize)>,
+}
+
+impl Matcher<'_> {
+    fn skips(&self, token: &Token) -> bool {
+        is_filler(token) || !self.skips.is_empty() && token.is(self.skips)
+    }
+
+    /// Matches pieces from here on, passing over fillers; where they end.
+    fn rest(&mut self, pieces: &'static [Piece], at: usize) -> Option<usize> {
+        if pieces.is_empty() {
+            let is_end = self.is_open || self.tokens[at..].iter().all(|token| self.skips(token));
+            return is_end.then_some(at);
+        }
+        let skips = self.tokens.get(at).is_some_and(|token| self.skips(token));
+        self.piece(pieces, at).or_else(|| if skips { self.rest(pieces, at + 1) } else { None })
+    }
+
+    fn piece(&mut self, pieces: &'static [Piece], at: usize) -> Option<usize> {
+        let (first, more) = pieces.split_first()?;
+        let token = self.tokens.get(at)?;
+        let (name, kind) = match first {
+            Piece::Words(words) => {
+                let is_plain = matches!(token.shape, Shape::Word | Shape::Number | Shape::Mark);
+                let is_it = is_plain && words.contains(&token.low);
+                return if is_it { self.rest(more, at + 1) } else { None };
+            }
+            Piece::Slot(name, kind) => (name, kind),
+        };
+        let ends = match kind.as_str() {
+            // The whole of what is left, but for a mark behind it; else the shortest text that lets the rest match.
+            "text" if more.is_empty() => {
+                let end = self.tokens.iter().rposition(|token| !token.is(". , ; : ! ? …"))? + 1;
+                if end <= at {
+                    return None;
+                }
+                end..=end
+            }
+            "text" => at + 1..=self.tokens.len(),
+            kind => {
+                let own = (self.kind)(kind, self.tokens, at);
+                let end = own.or_else(|| is_kind(kind, token).then_some(at + 1))?;
+                end..=end
+            }
+        };
+        for end in ends {
+            self.slots.push((name, at, end));
+            // A filler behind a text is a part of it.
+            let is_whole = kind == "text" && !more.is_empty();
+            let went = if is_whole { self.piece(more, end) } else { self.rest(more, end) };
+            if went.is_some() {
+                return went;
+            }
+            self.slots.pop();
+        }
+        None
+    }
+}
+
+fn is_kind(kind: &str, token: &Token) -> bool {
+    match kind {
+        "path" => token.shape == Shape::Path,
+        "quoted" => token.is_quoted(),
+        "code" => token.shape == Shape::Code,
+        "key" => token.shape == Shape::Key,
+        "signature" => token.shape == Shape::Signature,
+        "number" => number(&token.low).is_some(),
+        "word" => token.shape == Shape::Word && !is_filler(token),
+        _ => false,
+    }
+}
+
+/// Whether one of these tokens is one of these words.
+pub fn says(tokens: &[Token], words: &str) -> bool {
+    tokens.iter().any(|token| has(words, &token.low))
 }

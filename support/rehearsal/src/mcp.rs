@@ -8,8 +8,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
-use crate::clause::{Clause, is_filler};
-use crate::pattern::{self, says};
+use crate::clause::{self, Clause, is_filler, says};
 use crate::table;
 use crate::tools::{Can, Tools, choices, complete, kind, properties, required};
 use crate::types::Tool;
@@ -78,7 +77,7 @@ pub fn connecting(
         let is_any = tokens[at..=at + last].iter().any(|token| is_server(token) || token.is(ALL));
         (kind == "servers" && is_any).then_some(at + last + 1)
     };
-    let found = pattern::find("connect", clause, &kind)?;
+    let found = clause::find("connect", clause, &kind)?;
     let said = found.tokens("servers");
     if found.label == "use" && !says(said, SERVER) {
         return None;

@@ -4,12 +4,10 @@
 //! came of it.
 
 use crate::act;
-use crate::clause::Clause;
+use crate::clause::{self, Clause, PLAIN};
 use crate::history;
-use crate::pattern::{self, PLAIN};
 use crate::run::{Act, Run, Step, Stop};
 use crate::scene::{Event, Scene, World, task_of};
-use crate::side;
 use crate::slots::Slots;
 use crate::speak::{announce, gist, one_line};
 use crate::table::Make;
@@ -23,7 +21,7 @@ pub fn answer(request: &Request) -> Reply {
         return reply;
     }
     if request.tools.is_empty()
-        && let Some(text) = side::side_call(request)
+        && let Some(text) = history::side_call(request)
     {
         return Reply::said(text);
     }
@@ -108,7 +106,7 @@ fn lead(world: &World) -> Result<Vec<String>, Reply> {
 
 /// `Go on` is the request before, from where it was interrupted.
 fn resumed<'w>(world: &'w World, at: usize, text: &'w str) -> (usize, &'w str) {
-    let goes_on = |text: &str| pattern::find("go-on", &Clause::of(text), PLAIN).is_some();
+    let goes_on = |text: &str| clause::find("go-on", &Clause::of(text), PLAIN).is_some();
     let before = world.scene.asked().rfind(|(other, text)| *other < at && !goes_on(text));
     before.filter(|_| goes_on(text)).unwrap_or((at, text))
 }

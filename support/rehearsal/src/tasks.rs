@@ -3,8 +3,7 @@
 //! A list is read whole before the request is cut into clauses: `then` in it is an order of tasks and no order to the
 //! model. Invariant: each item is the user's text, and each dependency is a subject of the list.
 
-use crate::clause::{Clause, is_filler, is_full_stop};
-use crate::pattern::{self, Found, PLAIN, says};
+use crate::clause::{self, Clause, Found, PLAIN, is_filler, is_full_stop, says};
 use crate::words::{Shape, Token, number, set, stems, tokens};
 
 /// A task to put on the board.
@@ -41,8 +40,7 @@ fn spec(subject: &str) -> TaskSpec {
 /// something else.
 pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
     let whole = Clause::of(text);
-    let found =
-        pattern::find_at("tasks", &whole, 0, PLAIN).filter(|found| found.label == "list")?;
+    let found = clause::find_at("tasks", &whole, 0, PLAIN).filter(|found| found.label == "list")?;
     let body = &text[whole.tokens[found.end - 1].end..];
     let (list, rest) = body.split_at(end_of_list(body));
     let chained = list.contains(", then ") || list.contains("; then ");
@@ -80,7 +78,7 @@ pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
 
 /// `create two tasks`, `create a task to setup the project`: the tasks. The error is a word that nobody accounts for.
 pub fn counted(clause: &Clause) -> Option<Result<Vec<TaskSpec>, String>> {
-    let found = pattern::find("tasks", clause, PLAIN)?;
+    let found = clause::find("tasks", clause, PLAIN)?;
     let (what, count) = (found.text("what"), found.number("count"));
     match found.label {
         // `set the task to done` speaks of one that is there.
@@ -172,7 +170,7 @@ fn reference(clause: &Clause) -> Option<Found<'_>> {
         let is_named = tokens[at..at + words].iter().any(|token| !token.is("the one task is are"));
         (kind == "which" && is_named).then_some(at + words)
     };
-    pattern::find("depends", clause, &kind)
+    clause::find("depends", clause, &kind)
 }
 
 /// The place of the task that a reference means.
@@ -222,7 +220,7 @@ fn waits(tasks: &mut [TaskSpec], found: &Found, own: Option<usize>) -> Option<()
 /// The items of a plan, and the rest of the request: `make a to-do list: a, b`, `plan how to inspect this`.
 pub fn plan(text: &str) -> Option<(Vec<String>, String)> {
     let whole = Clause::of(text);
-    let found = pattern::find_at("plan", &whole, 0, PLAIN)?;
+    let found = clause::find_at("plan", &whole, 0, PLAIN)?;
     let behind = &text[whole.tokens[found.end - 1].end..];
     let end = if found.label == "list" {
         tokens(behind).iter().find(|token| token.is(". !")).map(|end| end.start)

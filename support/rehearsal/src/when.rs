@@ -7,8 +7,7 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-use crate::clause::Clause;
-use crate::pattern;
+use crate::clause::{self, Clause};
 use crate::words::{Token, entry, has, number, set};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,9 +43,9 @@ pub fn find(clause: &Clause) -> Option<Found> {
         _ => None,
     };
     (0..clause.tokens.len()).find_map(|from| {
-        let again = pattern::find_at("when", clause, from, &kind);
+        let again = clause::find_at("when", clause, from, &kind);
         let is_once = again.is_none();
-        let found = again.or_else(|| pattern::find_at("once", clause, from, &kind))?;
+        let found = again.or_else(|| clause::find_at("once", clause, from, &kind))?;
         let n = found.number("n").unwrap_or(1);
         let (hour, minute, _) = clock(found.tokens("at")).unwrap_or((9, 0, 0));
         let when = match found.label {

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::files::{paths, reads, there, without_numbers};
-use crate::pattern::says;
+use crate::clause::says;
 use crate::run::{Outcome, Run, Stop, Went, fail};
 use crate::scene::Past;
 use crate::slots::Slots;

@@ -7,9 +7,8 @@
 use regex_lite::Regex;
 
 use super::{Planner, Result};
-use crate::clause::{Clause, Join, is_filler};
+use crate::clause::{self, Clause, Join, PLAIN, is_filler, says};
 use crate::mcp;
-use crate::pattern::{self, PLAIN, says};
 use crate::run::{Act, Content, Refusal};
 use crate::slots::{ending, file};
 use crate::speak::sentence;
@@ -28,8 +27,7 @@ pub(super) fn begins_with_program(command: &str) -> bool {
 impl Planner<'_, '_> {
     /// `run X`, `run X in the background`, ``while `X` runs in the background``.
     pub(super) fn command(&self, clause: &Clause) -> Option<Act> {
-        let found =
-            pattern::find("command", clause, PLAIN).filter(|_| self.world.can(Can::Bash))?;
+        let found = clause::find("command", clause, PLAIN).filter(|_| self.world.can(Can::Bash))?;
         let command = found.text("command");
         let is_quoted = matches!(found.tokens("command"), [one] if matches!(one.shape, Shape::Code | Shape::Quoted));
         let is_program =
@@ -82,7 +80,7 @@ impl Planner<'_, '_> {
 
 /// The jobs that are handed to subagents.
 pub(super) fn delegated(clause: &Clause) -> Option<Vec<String>> {
-    let found = pattern::find("delegate", clause, PLAIN)?;
+    let found = clause::find("delegate", clause, PLAIN)?;
     let job = found.text("job");
     if found.label == "one" {
         let job = sentence(&ordered(job));
@@ -120,7 +118,7 @@ fn scheduled_prompt(clause: &Clause, time: &when::Found) -> String {
     let (before, behind) =
         (clause.between(0, time.from), clause.between(time.to, clause.tokens.len()));
     let rest = Clause::of(&format!("{} {behind}", before.trim_end_matches([',', ' '])));
-    let Some(found) = pattern::find("prompt", &rest, PLAIN) else { return String::new() };
+    let Some(found) = clause::find("prompt", &rest, PLAIN) else { return String::new() };
     match (found.label, found.text("what")) {
         ("remind", what) => format!("Remind me to {what}"),
         ("of", what) => format!("Remind me of {what}"),
@@ -262,7 +260,7 @@ impl Planner<'_, '_> {
 
 /// `replace A with B in FILE`, `change A to B in FILE`: the file, what goes, what comes.
 fn replacing(clause: &Clause) -> Option<(Option<String>, String, String)> {
-    let found = pattern::find("replace", clause, PLAIN)?;
+    let found = clause::find("replace", clause, PLAIN)?;
     let path = found.first("path").map(|token| file(&token.text));
     let (old, new) = (found.text("old"), found.text("new"));
     // Several files are several changes.
@@ -296,7 +294,7 @@ fn made(clause: &Clause) -> Option<(String, Content, Option<String>)> {
             _ => None,
         }
     };
-    let found = pattern::find("create", clause, &kind)?;
+    let found = clause::find("create", clause, &kind)?;
     let end = clause.find("with that which containing").unwrap_or(found.end);
     let head = &clause.tokens[..end];
     let text = found.text("text").trim_end_matches([',', ' ']);

@@ -8,9 +8,8 @@ mod frames;
 mod rows;
 mod team;
 
-use crate::clause::{Clause, Join, clause_end, is_filler, segments, sentence_end};
+use crate::clause::{self, Clause, Join, PLAIN, clause_end, is_filler, segments, sentence_end};
 use crate::history;
-use crate::pattern::{self, PLAIN};
 use crate::run::{Act, Refusal, Step};
 use crate::scene::World;
 use crate::table::Make;
@@ -158,7 +157,7 @@ impl<'p, 'w> Planner<'p, 'w> {
             return Ok(());
         }
         // `do not delete it`: nothing is done, and what the rest of the request does must only look.
-        if pattern::find_at("forbid", clause, 0, PLAIN).is_some() {
+        if clause::find_at("forbid", clause, 0, PLAIN).is_some() {
             self.only_looks.get_or_insert(clause.text().to_owned());
             return Ok(());
         }
@@ -261,6 +260,6 @@ impl<'p, 'w> Planner<'p, 'w> {
 /// `wait`, `no, hold on`: nothing is done.
 fn is_held(text: &str) -> bool {
     let mut parts = text.split(['.', ',', '!', ';', '—', '\n', ':']).map(Clause::whole);
-    let label = |part: Clause| pattern::find("held", &part, PLAIN).map(|found| found.label);
+    let label = |part: Clause| clause::find("held", &part, PLAIN).map(|found| found.label);
     parts.any(|part| label(part) == Some(""))
 }

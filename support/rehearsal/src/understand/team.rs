@@ -5,9 +5,8 @@
 //! understood first, and refused when it is not.
 
 use super::{Planner, Result};
-use crate::clause::{Clause, Join, clause_end, is_filler};
+use crate::clause::{self, Clause, Found, Join, clause_end, is_filler, says};
 use crate::mcp;
-use crate::pattern::{self, Found, says};
 use crate::run::{Act, Job, Refusal, Step};
 use crate::speak::{listed, sentence};
 use crate::table;
@@ -16,7 +15,7 @@ use crate::words::{Shape, Token, number, set};
 
 impl Planner<'_, '_> {
     pub(super) fn hiring(&mut self, clause: &Clause) -> Option<Result<()>> {
-        let found = pattern::find("hire", clause, &hires).filter(|_| self.world.can(Can::Spawn))?;
+        let found = clause::find("hire", clause, &hires).filter(|_| self.world.can(Can::Spawn))?;
         Some(self.hire(&found, clause))
     }
 
@@ -73,7 +72,7 @@ impl Planner<'_, '_> {
         let clause = Clause::new(source, &tokens[from..end], Join::Then);
         let known = self.people.clone();
         let kind = |kind: &str, tokens: &[Token], at: usize| tells(kind, tokens, at, &known);
-        let Some(found) = pattern::find("tell", &clause, &kind) else { return Ok(None) };
+        let Some(found) = clause::find("tell", &clause, &kind) else { return Ok(None) };
         Ok(self.tell(&found, &clause)?.then_some(next))
     }
 
