@@ -199,47 +199,30 @@ fn named(run: &Run, call: Call, note: &str) -> Went {
 pub(super) fn serve(run: &Run, server: &str, words: &str, only: Option<&str>) -> Went {
     let clause = Clause::of(words);
     let is_new = run.world.called(Can::Connect).any(|call| call.at >= run.from);
-    let is_it = |tool: &str| only.is_none_or(|only| mcp::parts(tool).1 == only);
-    let pick = |clause: &Clause, may_choose| match mcp::pick(
-        clause,
-        run.world.tools,
-        Some(server),
-        may_choose,
-    ) {
-        Some(Ok((tool, _))) if !is_it(&tool) => None,
-        picked => picked,
-    };
+    let is_first = !run.found().iter().any(|(title, _)| *title == format!("What {server} says"));
+    let pick = |may_choose| mcp::pick(&clause, run.world.tools, Some(server), may_choose);
     let mut note = String::new();
-    let picked = match pick(&clause, false) {
-        Some(Err(missing)) if is_new && !missing.choices.is_empty() => {
-            if let Some(value) = told_last(run, server, &missing.choices) {
-                pick(&Clause::of(&format!("{words} {value}")), false)
-            } else {
-                note = format!("You asked for {}, so I take {}.", missing.what, missing.choices[0]);
-                pick(&clause, true)
-            }
+    let picked = match pick(false) {
+        Some(Err(missing)) if is_new && is_first && !missing.choices.is_empty() => {
+            note = format!("You asked for {}, so I take {}.", missing.what, missing.choices[0]);
+            pick(true)
         }
         picked => picked,
     };
+    // The clause may name the tool.
+    let is_it = |tool: &str| only.is_none_or(|only| mcp::parts(tool).1 == only);
     let what = match picked {
-        Some(Ok((name, input))) => return named(run, Call::of(&name, input), &note),
+        Some(Ok((name, input))) if is_it(&name) => {
+            return named(run, Call::of(&name, input), &note);
+        }
         Some(Err(missing)) => missing.what,
-        None => format!("“{words}”"),
+        _ => format!("“{words}”"),
     };
     let all = run.world.tools.outside().iter().map(|tool| mcp::parts(tool.name));
     let names: Vec<String> =
         all.filter(|(of, _)| *of == server).map(|(_, tool)| tool.to_owned()).collect();
     let there = if names.is_empty() { "no tool on offer".to_owned() } else { listed(&names) };
     fail(format!("I do not know how {server} could do {what}: it has {there}."))
-}
-
-/// Which of these values a server was given last: `trigger web, then tell me its status` asks for that of web.
-fn told_last<'r>(run: &Run<'r, '_>, server: &str, choices: &[String]) -> Option<&'r str> {
-    let calls = run.world.scene.calls.iter().rev();
-    let calls = calls.filter(|call| mcp::parts(call.name).0 == server);
-    let mut values = calls.flat_map(|call| call.input.as_object().into_iter().flatten());
-    values
-        .find_map(|(_, value)| value.as_str().filter(|value| choices.iter().any(|it| it == value)))
 }
 
 pub(super) fn delegate(run: &Run, jobs: &[String]) -> Went {

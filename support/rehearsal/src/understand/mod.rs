@@ -202,14 +202,6 @@ impl<'p, 'w> Planner<'p, 'w> {
             }
             (Some((Make::Leave, before)), Act::Row(row, new))
                 if row.make == Make::Leave && before.names == new.names => {}
-            (Some((Make::ReadAll, _)), Act::Row(row, new))
-                if row.make == Make::About && new.paths.is_empty() => {}
-            // Files that are summed up one behind the other are one walk.
-            (Some((Make::About, before)), Act::Row(row, new))
-                if row.make == Make::About && !before.paths.is_empty() && !new.paths.is_empty() =>
-            {
-                before.paths.extend_from_slice(&new.paths);
-            }
             // `find the Python files and summarize them`: those that are found.
             (Some((Make::Find, before)), Act::Row(row, new))
                 if row.make == Make::About && new.paths.is_empty()
@@ -231,8 +223,9 @@ impl<'p, 'w> Planner<'p, 'w> {
             return Ok(None);
         }
         let is_wanted = |token: &&Token| !is_filler(token) && !token.is(set("loads"));
-        let asked: Vec<&Token> = clause.tokens.iter().filter(is_wanted).collect();
-        let wanted: Vec<String> = asked.iter().map(|token| token.stem.clone()).collect();
+        let asked = clause.tokens.iter().filter(is_wanted);
+        let (asked, wanted): (Vec<&str>, Vec<String>) =
+            asked.map(|token| (token.text.as_str(), token.stem.clone())).unzip();
         let skills = self.world.skills();
         let name = |name: &str| format!("{name} {}", name.replace('-', " "));
         // A skill that says nothing of a word is none for it; its name counts more than what it is for.
@@ -240,20 +233,15 @@ impl<'p, 'w> Planner<'p, 'w> {
         let named =
             |own: &str| stems(&name(own)).iter().filter(|stem| wanted.contains(stem)).count();
         let best = fits.into_iter().rev().filter(|_| !wanted.is_empty());
-        match best.max_by_key(|(own, _)| named(own)) {
-            Some((name, _)) => {
-                let follows = clause.says("follow first do review") && !clause.says("says say");
-                Ok(Some(Act::Skill((*name).to_owned(), follows)))
-            }
-            None => {
-                let names: Vec<&str> = skills.iter().map(|(name, _)| *name).collect();
-                let asked: Vec<&str> = asked.iter().map(|token| token.text.as_str()).collect();
-                let (asked, all) = (asked.join(" "), names.join(", "));
-                let why = format!("there is no skill `{asked}`; the skills are {all}");
-                let offers = names.iter().take(3).map(|name| format!("load the {name} skill"));
-                Err(Refusal::new(why, offers))
-            }
+        if let Some((name, _)) = best.max_by_key(|(own, _)| named(own)) {
+            let follows = clause.says("follow first do review") && !clause.says("says say");
+            return Ok(Some(Act::Skill((*name).to_owned(), follows)));
         }
+        let names: Vec<&str> = skills.iter().map(|(name, _)| *name).collect();
+        let (asked, all) = (asked.join(" "), names.join(", "));
+        let why = format!("there is no skill `{asked}`; the skills are {all}");
+        let offers = names.iter().take(3).map(|name| format!("load the {name} skill"));
+        Err(Refusal::new(why, offers))
     }
 }
 
