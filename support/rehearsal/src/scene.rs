@@ -151,17 +151,22 @@ impl<'a> Scene<'a> {
     }
 
     fn hear(&mut self, text: &'a str) {
-        let mut rest = text.trim();
-        // Several may stand one behind the other; what follows a mail up to the next tag belongs to it.
-        while let Some(tagged) = tag(rest) {
-            let mut lines =
-                rest[tagged.len..].match_indices("\n<").map(|(at, _)| tagged.len + at + 1);
-            let end = lines.find(|at| tag(&rest[*at..]).is_some()).unwrap_or(rest.len());
-            let is_mail = self.hear_tagged(&tagged, rest[..end].trim());
-            rest = rest[if is_mail { end } else { tagged.len }..].trim();
+        let (mut rest, mut said) = (text.trim(), String::new());
+        while let Some((at, tagged)) = next_tag(rest) {
+            said.push_str(&rest[..at]);
+            let behind = at + tagged.len;
+            // Several may stand one behind the other; what follows a mail up to the next tag belongs to it. What stands behind
+            // the user's words is for nobody.
+            let end = next_tag(&rest[behind..]).map_or(rest.len(), |(next, _)| behind + next);
+            let is_mail = said.trim().is_empty() && self.hear_tagged(&tagged, rest[at..end].trim());
+            rest = &rest[if is_mail { end } else { behind }..];
         }
-        let said = without_tags(rest);
+        said.push_str(rest);
         let said = said.trim();
+        if is_note(said) {
+            self.events.push(Event::Interrupted(rest.trim()));
+            return;
+        }
         // `[Scheduled] …`: a word in brackets says how it came.
         let is_word = |head: &str| {
             head.starts_with(char::is_uppercase) && head.chars().all(char::is_alphabetic)
@@ -169,9 +174,7 @@ impl<'a> Scene<'a> {
         let came = said.strip_prefix('[').and_then(|rest| rest.split_once("] "));
         let came = came.filter(|(head, _)| is_word(head));
         let said = came.map_or(said, |(_, rest)| rest);
-        if is_note(rest) {
-            self.events.push(Event::Interrupted(rest));
-        } else if !said.is_empty() {
+        if !said.is_empty() {
             self.events.push(Event::Asked(said.to_owned()));
         }
     }
@@ -273,6 +276,13 @@ fn tag(text: &str) -> Option<Tagged<'_>> {
     })
 }
 
+/// The next closed tag that begins a line, with its place.
+fn next_tag(text: &str) -> Option<(usize, Tagged<'_>)> {
+    let lines = text.match_indices("\n<").map(|(at, _)| at + 1);
+    let places = text.starts_with('<').then_some(0).into_iter().chain(lines);
+    places.into_iter().find_map(|at| Some((at, tag(&text[at..])?)))
+}
+
 /// Whether a text is a note of the harness, a sentence in brackets: the turn above was interrupted.
 pub fn is_note(text: &str) -> bool {
     text.strip_prefix('[').is_some_and(|rest| rest.starts_with(char::is_uppercase))
@@ -282,21 +292,6 @@ pub fn is_note(text: &str) -> bool {
 
 pub fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_'))
-}
-
-/// The user's words without what a harness has put beside them in tags on lines of their own.
-fn without_tags(text: &str) -> String {
-    let mut rest = text;
-    let mut kept = String::new();
-    while let Some(at) =
-        rest.find("\n<").map(|at| at + 1).or_else(|| rest.starts_with('<').then_some(0))
-    {
-        let Some(tagged) = tag(&rest[at..]) else { break };
-        kept.push_str(&rest[..at]);
-        rest = &rest[at + tagged.len..];
-    }
-    kept.push_str(rest);
-    kept
 }
 
 /// The id and the subject of a task that a text speaks of: `… task 0001-ab12: write it.`
