@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::clause::{Clause, is_filler};
+use crate::clause::{self, Clause, is_filler};
 use crate::table::{self, ROWS, Row, Slot};
 use crate::tools::Can;
 use crate::words::{Shape, Token, entry, number, set};
@@ -110,57 +110,43 @@ impl Clause {
 
     /// The folder, and the words that only say `here`.
     fn take_dir(&self, wanted: bool, slots: &mut Slots, used: &mut [bool]) {
+        let kind = |kind: &str, tokens: &[Token], at: usize| {
+            let (token, next) = (&tokens[at], tokens.get(at + 1));
+            let is_last = next.is_none_or(|next| next.shape == Shape::Mark);
+            let behind = |words: &str| at > 0 && tokens[at - 1].is(words);
+            let fits = match (kind, token.shape) {
+                ("slash", shape) => shape == Shape::Path && token.text.ends_with('/'),
+                ("named", _) => behind("called named") && is_dir_name(token, true),
+                ("name", _) => behind(set("@places")) && is_dir_name(token, is_last),
+                ("before", _) => {
+                    next.is_some_and(|next| next.is(set("@places")))
+                        && is_dir_name(token, false)
+                        && !token.is("whole")
+                }
+                ("inside", Shape::Path) if behind("in under inside of below within from") => {
+                    let name = token.text.rsplit('/').next().unwrap_or_default();
+                    !token.text.contains('*') && (!name.contains('.') || token.text == ".")
+                }
+                // A plain word in this place is a folder, too, unless it means something else.
+                ("inside", Shape::Word) if behind("in under inside of below within from") => {
+                    let ends = |next: &Token| next.is("and with which that containing");
+                    (is_last || next.is_some_and(ends))
+                        && !is_filler(token)
+                        && (behind("under inside below within") || !table::is_known(token))
+                }
+                _ => false,
+            };
+            fits.then_some(at + 1)
+        };
         for at in 0..self.tokens.len() {
-            let token = &self.tokens[at];
-            let is_place = token.is(set("places"));
-            let next_is_place = self.tokens.get(at + 1).is_some_and(|next| next.is(set("places")));
-            used[at] = used[at] || is_place || token.is("current working") && next_is_place;
-            if !wanted || slots.dir.is_some() {
-                continue;
+            let is_place =
+                |at: usize| self.tokens.get(at).is_some_and(|next| next.is(set("@places")));
+            used[at] |= is_place(at) || self.tokens[at].is("current working") && is_place(at + 1);
+            let found = clause::find_at("dir", self, at, &kind);
+            if let Some(found) = found.filter(|_| wanted && slots.dir.is_none()) {
+                slots.dir = Some(found.text("dir").trim_end_matches('/').to_owned());
+                used[at..found.end].fill(true);
             }
-            let is_whole = token.shape == Shape::Path && token.text.ends_with('/');
-            let is_folder = !token.is("current working") && (is_whole || self.is_inside(at));
-            let place = if is_place { self.beside(at) } else { is_folder.then_some(at) };
-            if let Some(place) = place {
-                slots.dir = Some(self.tokens[place].text.trim_end_matches('/').to_owned());
-                used[at.min(place)..=at.max(place)].fill(true);
-            }
-        }
-    }
-
-    /// The name beside the word `folder`: `the folder src`, `a folder called src`, `the src folder`.
-    fn beside(&self, at: usize) -> Option<usize> {
-        let named = self.tokens.get(at + 1).is_some_and(|next| next.is("called named"));
-        let place = at + if named { 2 } else { 1 };
-        let is_last = self.tokens.get(place + 1).is_none_or(|next| next.shape == Shape::Mark);
-        let behind = self.tokens.get(place).is_some_and(|next| is_dir_name(next, named || is_last));
-        let is_name =
-            |token: &Token| is_dir_name(token, false) && !token.is("current working whole");
-        let before = at.checked_sub(1).filter(|before| is_name(&self.tokens[*before]));
-        if behind { Some(place) } else { before }
-    }
-
-    /// Whether a folder stands here: `in src/pages`, `under examples`.
-    fn is_inside(&self, at: usize) -> bool {
-        let token = &self.tokens[at];
-        let before = |words: &str| at > 0 && self.tokens[at - 1].is(words);
-        if !before("in under inside of below within from") || token.text.contains('*') {
-            return false;
-        }
-        let after = self.tokens.get(at + 1);
-        let ends =
-            |next: &Token| next.shape == Shape::Mark || next.is("and with which that containing");
-        let is_end = after.is_none_or(ends);
-        let name = token.text.rsplit('/').next().unwrap_or_default();
-        match token.shape {
-            Shape::Path => !name.contains('.') || token.text == ".",
-            // A plain word in this place is a folder, too, unless it means something else.
-            Shape::Word => {
-                is_end
-                    && !is_filler(token)
-                    && (before("under inside below within") || !table::is_known(token))
-            }
-            _ => false,
         }
     }
 
