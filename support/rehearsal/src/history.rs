@@ -8,30 +8,38 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
-use crate::clause::{self, Clause, PLAIN};
+use crate::clause::{self, Clause, PLAIN, clause_end};
 use crate::history;
 use crate::scene::{Event, FIRST, LAST, Mail, Past, World, is_name, is_note};
 use crate::speak::{block, cut, one_line};
 use crate::table::{self, ROWS, Row};
 use crate::tools::Can;
 use crate::types::Request;
-use crate::words::{Token, field, has, set, stems, unique};
+use crate::words::{Token, field, has, set, stems, tokens, unique};
 
 /// How it speaks of itself.
 const WHO: &str = "I am the rehearsal model of this course";
 
 /// What a sentence asks to be remembered: empty when it only says so, none when it asks for something else.
 pub fn fact(sentence: &str) -> Option<String> {
-    let clause = Clause::whole(sentence.trim());
+    let clause = Clause::whole(sentence[..fact_end(sentence)].trim());
     let found =
         clause::find("fact", &clause, PLAIN).filter(|_| !sentence.trim_end().ends_with('?'))?;
     let said = match found.label {
         "bare" => return Some(String::new()),
-        "own" => clause.text().trim_end_matches(['.', '!']),
+        "own" => clause.text().trim_end_matches(['.', '!', ',']),
         "" => found.text("fact"),
         _ => return None,
     };
     Some(format!("{}.", turned(said).trim_end_matches('.')))
+}
+
+/// Where a fact ends: an order may stand behind it, as in `remember that it is blue and list the files`.
+pub fn fact_end(sentence: &str) -> usize {
+    let all = tokens(sentence);
+    let (end, _) = clause_end(&all, 0);
+    let end = all[..end].iter().position(|token| token.is("then")).unwrap_or(end);
+    all.get(end).map_or(sentence.len(), |token| token.start)
 }
 
 /// What the user says of themselves, as it is said to them.
@@ -147,11 +155,9 @@ pub fn tools(world: &World) -> String {
     let own: Vec<&str> = world.tools.names().filter(|name| !outside.contains(name)).collect();
     // What a server says of its tool in a last word: `(readOnly)`.
     let mark = |name: &&str| {
-        let description = world.tools.named(name).map_or("", |tool| tool.description).trim_end();
-        let mark = description
-            .rsplit_once(" (")
-            .filter(|(_, mark)| mark.ends_with(')') && !mark.contains(' '));
-        mark.map_or((*name).to_owned(), |(_, mark)| format!("{name} ({mark}"))
+        let last = world.tools.named(name).and_then(|tool| tool.description.split(' ').next_back());
+        let mark = last.filter(|mark| mark.starts_with('(') && mark.ends_with(')'));
+        mark.map_or((*name).to_owned(), |mark| format!("{name} {mark}"))
     };
     let served = listing("\nFrom servers:", outside.iter().map(mark), "");
     format!("I have {} tools: {}.{served}", own.len() + outside.len(), own.join(", "))

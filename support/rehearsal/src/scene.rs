@@ -344,7 +344,11 @@ impl<'a> World<'a> {
             named.iter().find_map(|name| call.input[*name].as_str()).map(str::to_owned)
         };
         let is_gone = |name: &&str| name.starts_with("mcp__") && tools.named(name).is_none();
-        let gone = unique(scene.calls.iter().map(|call| call.name).filter(is_gone));
+        // Those that were called, and those that came with a server.
+        let is_break = |c: char| !c.is_alphanumeric() && c != '_' && c != '-';
+        let named = scene.calls.iter().filter(|call| Some(call.name) == connect);
+        let named = named.flat_map(|call| call.text.split(is_break));
+        let gone = unique(scene.calls.iter().map(|call| call.name).chain(named).filter(is_gone));
         let last_path = scene.calls.iter().rev().filter(|call| !call.failed).find_map(path);
         Self {
             tools,

@@ -21,12 +21,13 @@ const ASPECTS: [(&str, &str, &str); 3] = [
 ];
 const STYLE: (&str, &str, &str) = ("style", "fix the style of", "");
 
-/// The calls for those edits of a list, `old => new`, that fit a file: what goes stands there once, what comes not yet.
+/// The calls for those edits of a list, `old => new`, that fit a file: what goes stands there once.
 fn edits(run: &Run, list: &str, path: &str, text: &str) -> Vec<Call> {
     let edit = |edit: &str| {
         let edit = edit.replace("\\n", "\n");
         let (old, new) = edit.split_once(" => ")?;
-        let fits = text.matches(old).count() == 1 && !text.contains(new);
+        let is_done = new.contains(old) && text.contains(new);
+        let fits = text.matches(old).count() == 1 && !is_done;
         let args = json!({"path": path, "old_text": old, "new_text": new});
         run.world.tools.call(Can::Edit, args).filter(|_| fits)
     };

@@ -101,7 +101,8 @@ impl<'p, 'w> Planner<'p, 'w> {
         if let Some(fact) = history::fact(text) {
             let told = (!fact.is_empty()).then(|| Act::Say(format!("Noted: {fact}")));
             told.into_iter().for_each(|act| self.push(act, Join::Then));
-            return Ok(());
+            let rest = text[history::fact_end(text)..].trim();
+            return if rest.is_empty() { Ok(()) } else { self.sentence(rest) };
         }
         if let Some(Act::Tasks(specs)) = self.steps.last_mut().map(|step| &mut step.act)
             && tasks::depend(specs, text)

@@ -143,7 +143,7 @@ impl Planner<'_, '_> {
     fn ask_behind(&mut self, named: &[String], clause: &Clause) -> Result<Option<bool>> {
         let strange = named.iter().find(|name| !self.people.contains(name));
         let Some(name) = strange else { return Ok(None) };
-        let (tool, is_asked) = (format!("ask_{name}"), clause.tokens[0].is("ask"));
+        let (tool, is_asked) = (format!("ask_{name}"), clause.tokens[0].is("ask have let"));
         let mut outside = self.world.tools.outside().iter();
         let is_tool = outside.any(|it| mcp::parts(it.name).1 == tool);
         match self.server.clone().filter(|_| is_asked) {

@@ -117,6 +117,15 @@ fn a_refusal_helps() {
 }
 
 #[test]
+fn a_tool_that_went_with_its_server_is_told_of_before_it_was_ever_called() {
+    let mut stage = Stage::new();
+    stage.asks("connect to deploy");
+    stage.tools.retain(|(name, ..)| !name.starts_with("mcp__deploy__"));
+    let told = stage.asks("what is the status of api?");
+    assert!(told.contains("is gone") && told.contains("`connect to deploy`"), "{told}");
+}
+
+#[test]
 fn a_choice_that_nobody_made_is_said_before_it_is_taken() {
     let mut stage = Stage::new();
     stage.asks("Connect to the deploy server and trigger a deployment");

@@ -265,8 +265,11 @@ impl Stage {
             }
             "check_inbox" => ok("(no mail)".to_owned()),
             "connect_mcp" => {
+                let before = self.tools.len();
                 self.connect(&arg("name"));
-                ok(format!("Connected to '{}'.", arg("name")))
+                let names = self.tools[before..].iter().map(|(name, ..)| name.as_str());
+                let names = names.collect::<Vec<_>>().join(", ");
+                ok(format!("Connected to '{}'. Discovered: {names}", arg("name")))
             }
             "mcp__proxy__discover_tools" => ok(FOUND.to_owned()),
             name if name.starts_with("mcp__docs") => {
