@@ -83,7 +83,7 @@ impl Clause {
     pub fn may_be_name(&self, at: usize) -> bool {
         let token = &self.tokens[at];
         let is_free = token.shape == Shape::Word
-            && !token.is("everybody everyone somebody someone anybody anyone nobody people team")
+            && !token.is("everybody everyone somebody someone anybody anyone nobody people team nothing none")
             && !table::is_known(token)
             && !is_filler(token)
             && token.low.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');

@@ -73,7 +73,8 @@ pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
         }
         rest = rest[end..].trim_start();
     }
-    (!tasks.is_empty()).then(|| (tasks, rest.to_owned()))
+    let is_all = found.number("count").is_none_or(|count| count as usize == tasks.len());
+    (is_all && !tasks.is_empty()).then(|| (tasks, rest.to_owned()))
 }
 
 /// `create two tasks`, `create a task to setup the project`: the tasks. The error is a word that nobody accounts for.

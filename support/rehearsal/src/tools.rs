@@ -119,10 +119,6 @@ impl<'a> Tools<'a> {
         }
     }
 
-    pub fn all(&self) -> &'a [Tool<'a>] {
-        self.all
-    }
-
     pub fn names(&self) -> impl Iterator<Item = &'a str> + '_ {
         self.all.iter().map(|tool| tool.name)
     }

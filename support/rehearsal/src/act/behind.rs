@@ -39,7 +39,8 @@ impl Found {
 pub fn search(run: &Run, request: &str) -> Option<Went> {
     let tools = run.world.tools;
     let calls_others = |server: &str| {
-        tools.all().iter().any(|tool| parts(tool.name).0 == server && hands_on(tool))
+        let mut own = tools.names().filter(|name| parts(name).0 == server);
+        own.any(|name| tools.named(name).is_some_and(hands_on))
     };
     let finds = |tool: &&&Tool| {
         let (server, name) = parts(tool.name);

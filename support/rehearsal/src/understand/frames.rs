@@ -84,7 +84,8 @@ pub(super) fn delegated(clause: &Clause) -> Option<Vec<String>> {
     let job = found.text("job");
     if found.label == "one" {
         let job = sentence(&ordered(job));
-        return (!matches!(job.as_str(), "This." | "It." | "The work.")).then(|| vec![job]);
+        return (!matches!(job.as_str(), "This." | "It." | "Nothing." | "The work."))
+            .then(|| vec![job]);
     }
     let jobs = each_job(job);
     let count = found.number("count").unwrap_or(1);
