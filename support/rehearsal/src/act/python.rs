@@ -21,17 +21,26 @@ const ASPECTS: [(&str, &str, &str); 3] = [
 ];
 const STYLE: (&str, &str, &str) = ("style", "fix the style of", "");
 
-/// The calls for those edits of a list, `old => new`, that fit a file: what goes stands there once.
-fn edits(run: &Run, list: &str, path: &str, text: &str) -> Vec<Call> {
+/// Those edits of a list, `old => new`, that fit a text: what goes stands there once. A module in which no docstring has its
+/// place says its own name.
+fn edits(list: &str, path: &str, text: &str) -> Vec<(String, String)> {
     let edit = |edit: &str| {
         let edit = edit.replace("\\n", "\n");
         let (old, new) = edit.split_once(" => ")?;
         let is_done = new.contains(old) && text.contains(new);
         let fits = text.matches(old).count() == 1 && !is_done;
-        let args = json!({"path": path, "old_text": old, "new_text": new});
-        run.world.tools.call(Can::Edit, args).filter(|_| fits)
+        fits.then(|| (old.to_owned(), new.to_owned()))
     };
-    set(list).split(" | ").filter_map(edit).collect()
+    let mut all: Vec<_> = set(list).split(" | ").filter_map(edit).collect();
+    let first = text.lines().next().filter(|first| text.matches(first).count() == 1);
+    if let Some(first) = first.filter(|_| list == "docstrings" && all.is_empty())
+        && !text.contains("\"\"\"")
+    {
+        let name = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".py");
+        let says = sentence(&name.replace('_', " "));
+        all.push((first.to_owned(), format!("\"\"\"{says}\"\"\"\n\n{first}")));
+    }
+    all
 }
 
 /// Makes calls together with the one that says how far the plan is, where there is a tool for it: so many items are done.
@@ -87,16 +96,20 @@ pub(super) fn mend(run: &Run, slots: &Slots) -> Went {
     let items = items.chain([format!("look at {names} again")]);
     let items: Vec<String> = items.map(|item| sentence(&item)).collect();
     let reading = || files.iter().map(|path| reads(run, path)).collect::<Result<Vec<_>, _>>();
-    let texts = step(run, &items, 0, reading()?)?;
+    let mut texts = step(run, &items, 0, reading()?)?;
     let mut told = Vec::new();
     for (at, (list, order, _)) in aspects.iter().enumerate() {
-        let fitting = files
-            .iter()
-            .zip(&texts)
-            .map(|(path, text)| (path.clone(), edits(run, list, path, text)));
-        let (changed, calls): (Vec<String>, Vec<_>) =
-            fitting.filter(|(_, edits)| !edits.is_empty()).unzip();
-        step(run, &items, at + 1, calls.concat())?;
+        let (mut calls, mut changed) = (Vec::new(), Vec::new());
+        for (path, text) in files.iter().zip(&mut texts) {
+            let edits = edits(list, path, text);
+            changed.extend(Some(path.clone()).filter(|_| !edits.is_empty()));
+            for (old, new) in edits {
+                *text = text.replace(&old, &new);
+                let args = json!({"path": path, "old_text": old, "new_text": new});
+                calls.extend(run.world.tools.call(Can::Edit, args));
+            }
+        }
+        step(run, &items, at + 1, calls)?;
         told.push(match changed.as_slice() {
             [] => format!("I found no place to {order} {names}."),
             changed => format!("Done: {order} {}.", listed(changed)),
