@@ -103,11 +103,15 @@ pub(super) fn mend(run: &Run, slots: &Slots) -> Went {
         for (path, text) in files.iter().zip(&mut texts) {
             let edits = edits(list, path, text);
             changed.extend(Some(path.clone()).filter(|_| !edits.is_empty()));
-            for (old, new) in edits {
-                *text = text.replace(&old, &new);
+            let can_edit = run.world.tools.can(Can::Edit);
+            for (old, new) in &edits {
+                *text = text.replace(old, new);
                 let args = json!({"path": path, "old_text": old, "new_text": new});
                 calls.extend(run.world.tools.call(Can::Edit, args));
             }
+            // Where nothing edits, the whole is written.
+            let whole = run.world.tools.call(Can::Write, json!({"path": path, "content": text}));
+            calls.extend(whole.filter(|_| !can_edit && !edits.is_empty()));
         }
         step(run, &items, at + 1, calls)?;
         told.push(match changed.as_slice() {
