@@ -316,7 +316,7 @@ pub struct World<'a> {
     pub servers: Vec<String>,
     pub connected: Vec<String>,
     /// Tools of servers that were called and are no longer on offer.
-    pub gone: Vec<&'a str>,
+    pub gone: Vec<String>,
     /// The file that was spoken of last.
     pub last_path: Option<String>,
     /// The names of what another agent can do, for whom a job is looked at.
@@ -343,12 +343,15 @@ impl<'a> World<'a> {
         let path = |call: &Past| {
             named.iter().find_map(|name| call.input[*name].as_str()).map(str::to_owned)
         };
-        let is_gone = |name: &&str| name.starts_with("mcp__") && tools.named(name).is_none();
+        let is_gone = |name: &String| name.starts_with("mcp__") && tools.named(name).is_none();
         // Those that were called, and those that came with a server.
-        let is_break = |c: char| !c.is_alphanumeric() && c != '_' && c != '-';
-        let named = scene.calls.iter().filter(|call| Some(call.name) == connect);
-        let named = named.flat_map(|call| call.text.split(is_break));
-        let gone = unique(scene.calls.iter().map(|call| call.name).chain(named).filter(is_gone));
+        let come = |call: &'a Past<'a>| {
+            let (server, list) = (call.input["name"].as_str()?, call.text.rsplit_once(": ")?.1);
+            Some(list.split(", ").map(move |tool| format!("mcp__{server}__{}", tool.trim())))
+        };
+        let connects = scene.calls.iter().filter(|call| Some(call.name) == connect && !call.failed);
+        let named = scene.calls.iter().map(|call| call.name.to_owned());
+        let gone = unique(named.chain(connects.filter_map(come).flatten()).filter(is_gone));
         let last_path = scene.calls.iter().rev().filter(|call| !call.failed).find_map(path);
         Self {
             tools,

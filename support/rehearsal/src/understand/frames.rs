@@ -217,7 +217,8 @@ impl Planner<'_, '_> {
 
     /// What was done before by a tool that is there no more is refused with where it went.
     pub(super) fn gone(&self, clause: &Clause) -> Option<Refusal> {
-        let is_said = |name: &&str| clause.tokens.iter().any(|token| mcp::is_called(name, token));
+        let is_said =
+            |name: &&String| clause.tokens.iter().any(|token| mcp::is_called(name, token));
         let name = self.world.gone.iter().find(|name| is_said(name))?;
         let (server, tool) = mcp::parts(name);
         let why = format!("{tool} was a tool of {server}, which is gone, so I did nothing");

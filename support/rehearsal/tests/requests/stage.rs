@@ -267,7 +267,8 @@ impl Stage {
             "connect_mcp" => {
                 let before = self.tools.len();
                 self.connect(&arg("name"));
-                let names = self.tools[before..].iter().map(|(name, ..)| name.as_str());
+                let names =
+                    self.tools[before..].iter().filter_map(|(name, ..)| name.rsplit("__").next());
                 let names = names.collect::<Vec<_>>().join(", ");
                 ok(format!("Connected to '{}'. Discovered: {names}", arg("name")))
             }
