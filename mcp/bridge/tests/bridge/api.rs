@@ -1,5 +1,6 @@
 //! The owner over HTTP: each failure is a status, a word and a sentence.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -157,6 +158,8 @@ async fn every_failure_has_its_status() {
         ("two", token("two")),
         ("", "wrong".to_owned()),
     ];
+    let state = folder.path().join(".mcp_bridge").metadata().unwrap();
+    assert_eq!(state.mode() & 0o777, 0o700, "others may read the database");
     let serving = tokio::spawn(host.serve());
     let ask = async |who: &str, path: &str, body: Option<&str>| {
         let token = &tokens.iter().find(|(name, _)| *name == who).unwrap().1;

@@ -1,7 +1,6 @@
 //! The program, as it is typed and as a system ends it.
 
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 
@@ -35,9 +34,7 @@ impl Serving {
             assert!(log.read_line(&mut line).unwrap() > 0, "it does not start");
         }
         let base = line.split([' ', ',']).find(|word| word.starts_with("http")).unwrap().to_owned();
-        let state = folder.join(".mcp_bridge");
-        assert_eq!(state.metadata().unwrap().mode() & 0o777, 0o700, "others may read it");
-        let token = state.join("tokens").join(token);
+        let token = folder.join(".mcp_bridge/tokens").join(token);
         let token = std::fs::read_to_string(token).unwrap();
         Self {
             child,
