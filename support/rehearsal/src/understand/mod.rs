@@ -201,6 +201,9 @@ impl<'p, 'w> Planner<'p, 'w> {
             {
                 before.said.push_str(" contents");
             }
+            // `read app.py and say what it does`.
+            (Some((Make::Read, before)), Act::Row(row, new))
+                if row.make == Make::Read && before.paths == new.paths => {}
             (Some((Make::Leave, before)), Act::Row(row, new))
                 if row.make == Make::Leave && before.names == new.names => {}
             // `find the Python files and summarize them`: those that are found.
