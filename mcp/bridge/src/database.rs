@@ -33,7 +33,7 @@ type Work = Box<dyn FnOnce(&mut Connection) + Send>;
 
 /// The queue in front of the database. Clones share it; the last one closes the file.
 #[derive(Clone)]
-pub struct Database(mpsc::UnboundedSender<Work>);
+pub struct Database(mpsc::Sender<Work>);
 
 impl Database {
     /// Opens the file, makes it if need be, and brings its tables up to date.
@@ -48,8 +48,7 @@ impl Database {
             let why = format!("it is of version {version}, from a newer mcp_bridge");
             return Err(format!("{}: {why}", path.display()));
         }
-        // Behind each piece of work there is a call, so there are no more of them than calls.
-        let (works, mut queue) = mpsc::unbounded_channel::<Work>();
+        let (works, mut queue) = mpsc::channel::<Work>(1024);
         std::thread::spawn(move || {
             while let Some(work) = queue.blocking_recv() {
                 work(&mut file);
@@ -58,7 +57,8 @@ impl Database {
         Ok(Self(works))
     }
 
-    /// Does this in a transaction, after what was asked before. An error takes back all of it.
+    /// Does this in a transaction, after what was asked before, unless nobody waits any more when its turn comes. An error
+    /// takes back all of it.
     ///
     /// # Errors
     /// Its own, or the database's.
@@ -67,7 +67,10 @@ impl Database {
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let (done, answer) = oneshot::channel();
-        self.post(move |file| {
+        let work: Work = Box::new(move |file| {
+            if done.is_closed() {
+                return;
+            }
             let work = || {
                 let change = file.transaction_with_behavior(TransactionBehavior::Immediate)?;
                 let value = work(&change)?;
@@ -76,13 +79,17 @@ impl Database {
             };
             let _ = done.send(work());
         });
-        let ended = |_| Err(Failure::new(500, "broken", "the database has ended"));
-        answer.await.unwrap_or_else(ended)
+        let ended = || Failure::new(500, "broken", "the database has ended");
+        self.0.send(work).await.map_err(|_| ended())?;
+        answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
     /// Puts this behind what was asked before, from where nobody waits.
     pub(crate) fn post(&self, work: impl FnOnce(&mut Connection) + Send + 'static) {
-        let _ = self.0.send(Box::new(work));
+        if let Err(mpsc::error::TrySendError::Full(work)) = self.0.try_send(Box::new(work)) {
+            let queue = self.0.clone();
+            tokio::spawn(async move { queue.send(work).await.is_ok() });
+        }
     }
 }
 

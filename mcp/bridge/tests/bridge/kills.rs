@@ -1,5 +1,8 @@
 //! kill -9 at any moment: what was answered is in the file.
 
+use std::path::Path;
+
+use mcp_bridge::database::Database;
 use nix::sys::signal::Signal;
 use serde_json::json;
 
@@ -42,4 +45,23 @@ async fn the_file_survives_kills() {
     let file = rusqlite::Connection::open(folder.path().join(".mcp_bridge/bridge.db")).unwrap();
     let whole: String = file.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(whole, "ok");
+}
+
+#[tokio::test]
+async fn work_whose_caller_has_left_the_queue_is_not_done() {
+    let database = Database::open(Path::new(":memory:")).unwrap();
+    let (let_go, held) = std::sync::mpsc::channel::<()>();
+    let (before, left) = (database.clone(), database.clone());
+    let before = tokio::spawn(async move { before.run(move |_| Ok(held.recv())).await });
+    let sql = "INSERT INTO notes (note, agent, text, at) VALUES ('n', 'a', 't', '')";
+    let left = tokio::spawn(async move { left.run(move |tx| Ok(tx.execute(sql, [])?)).await });
+    // Both are in the queue then.
+    tokio::task::yield_now().await;
+    left.abort();
+    assert!(left.await.unwrap_err().is_cancelled());
+    let_go.send(()).unwrap();
+    before.await.unwrap().unwrap().unwrap();
+    let sql = "SELECT count(*) FROM notes";
+    let count = database.run(move |tx| Ok(tx.query_row(sql, [], |row| row.get::<_, i64>(0))?));
+    assert_eq!(count.await.unwrap(), 0);
 }
