@@ -402,6 +402,8 @@ impl Client {
     }
 
     fn agree(&self, name: HeaderName, value: Option<HeaderValue>) {
-        self.agreed.lock().unwrap().extend(value.map(|value| (name, value)));
+        if let Some(value) = value {
+            self.agreed.lock().unwrap().insert(name, value);
+        }
     }
 }
