@@ -121,14 +121,14 @@ impl Reply {
         let reason = self.stop_reason.as_str();
         let is_usual =
             matches!(reason, "" | "end_turn" | "tool_use" | "stop_sequence" | "pause_turn");
-        match () {
-            () if self.lost_a_call => {
-                Some("the reply was cut in the middle of a tool call, which was dropped".into())
-            }
-            () if self.is_cut() => Some(format!("the reply was cut ({reason})")),
-            () if !is_usual => Some(format!("the model ended its reply with `{reason}`")),
-            () if self.message.blocks().is_empty() => Some("the model answered nothing".into()),
-            () => None,
+        if self.lost_a_call {
+            Some("the reply was cut in the middle of a tool call, which was dropped".into())
+        } else if self.is_cut() {
+            Some(format!("the reply was cut ({reason})"))
+        } else if !is_usual {
+            Some(format!("the model ended its reply with `{reason}`"))
+        } else {
+            self.message.blocks().is_empty().then(|| "the model answered nothing".into())
         }
     }
 }

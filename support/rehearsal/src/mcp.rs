@@ -209,17 +209,19 @@ impl<'t> Served<'t> {
         }
         let score = |(token, word): &(&Token, Word)| {
             let is_told = word.stem.len() > 2 && self.description.contains(&word.stem);
-            match () {
-                () if token.shape == Shape::Key
-                    && properties(self.tool.schema).any(|(name, _)| is_id(name)) =>
-                {
-                    2.0
-                }
-                () if self.names.iter().any(|name| name.stem == word.stem) => 3.0,
-                () if self.is_named(word) => 2.0,
-                () if self.has_choice(token) => 1.5,
-                () if is_told => 1.0,
-                () => 0.0,
+            let takes_id = || properties(self.tool.schema).any(|(name, _)| is_id(name));
+            if token.shape == Shape::Key && takes_id() {
+                2.0
+            } else if self.names.iter().any(|name| name.stem == word.stem) {
+                3.0
+            } else if self.is_named(word) {
+                2.0
+            } else if self.has_choice(token) {
+                1.5
+            } else if is_told {
+                1.0
+            } else {
+                0.0
             }
         };
         content.iter().map(score).sum::<f32>() - 0.1 * self.names.len() as f32
