@@ -103,19 +103,23 @@ pub fn shown(text: &str) -> String {
     }
 }
 
-/// What a file is about, in one line: its title and its first sentence.
+/// What a file is about, in one line: its title and its first sentence, or where there is no sentence, its second line.
 pub fn gist(text: &str) -> String {
-    let lines =
-        text.lines().map(|line| line.trim().trim_start_matches(['#', '/', '!', '*', '"', ' ']));
-    let lines = lines.map(|line| line.trim_end_matches(['"', '.']));
-    let mut lines = lines.filter(|line| line.chars().filter(|c| c.is_alphanumeric()).count() > 2);
-    match (lines.next(), lines.next()) {
+    let plain = |line| str::trim_start_matches(str::trim(line), ['#', '/', '!', '*', '"', ' ']);
+    let lines: Vec<&str> = text.lines().map(plain).collect();
+    let says = |at: &usize| lines[*at].chars().filter(|c| c.is_alphanumeric()).count() > 2;
+    let mut places = (0..lines.len()).filter(says);
+    let told = |text: &str, most| one_line(text.trim_end_matches(['"', '.']), most);
+    match (places.next(), places.next()) {
         (None, _) if text.trim().is_empty() => "(empty)".to_owned(),
         (None, _) => one_line(text, 160),
-        (Some(first), None) => one_line(first, 160),
+        (Some(first), None) => told(lines[first], 160),
         (Some(first), Some(second)) => {
-            let (first, second) = (one_line(first, 100), one_line(second, 160));
-            format!("{}. {}.", first.trim_end_matches('.'), second.trim_end_matches('.'))
+            let paragraph =
+                lines[second..].split(|line| line.is_empty()).next().unwrap_or_default();
+            let paragraph = paragraph.join(" ") + " ";
+            let sentence = paragraph.split_once(". ").map_or(lines[second], |(it, _)| it);
+            format!("{}. {}.", told(lines[first], 100), told(sentence, 160))
         }
     }
 }
@@ -124,4 +128,16 @@ pub fn gist(text: &str) -> String {
 pub fn why(text: &str) -> String {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it failed");
     one_line(first, 300).trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gist;
+
+    #[test]
+    fn the_gist_is_a_title_and_a_whole_sentence() {
+        let wrapped = "# Herons\n\nA bird that\nstands still. It waits\nfor fish.\n\nMore.\n";
+        assert_eq!(gist(wrapped), "Herons. A bird that stands still.");
+        assert_eq!(gist("import os\nimport sys\n"), "import os. import sys.");
+    }
 }
