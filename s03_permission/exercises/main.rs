@@ -6,7 +6,3 @@
 mod ex1_listing_an_archive;
 mod ex2_a_secret_by_any_command;
 mod ex3_always_tomorrow_too;
-
-#[path = "../tests/shell/place.rs"]
-#[allow(dead_code, reason = "the chapter's tests use the rest of it")]
-mod place;

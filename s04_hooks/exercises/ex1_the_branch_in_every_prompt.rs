@@ -14,7 +14,7 @@
 use mock_servers::model::{MockModel, calls, says};
 use serde_json::json;
 
-use crate::{class, types, with_context};
+use super::{class, types, with_context};
 
 fn with_branch(prompt: &str, branch: &str) -> String {
     with_context(prompt, &format!("branch: {branch}"))

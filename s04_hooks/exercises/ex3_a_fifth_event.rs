@@ -19,7 +19,7 @@ use s04_hooks::{Hooks, PromptDecision};
 use serde_json::{Value, json};
 use testkit::Class;
 
-use crate::{class, types, with_context};
+use super::{class, types, with_context};
 
 const SETTINGS: &str = ".harness/settings.json";
 

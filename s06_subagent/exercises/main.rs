@@ -7,8 +7,4 @@ mod ex1_the_last_round;
 mod ex2_only_reading;
 mod ex3_what_it_had_said;
 
-#[path = "../tests/bench/mod.rs"]
-#[allow(dead_code, reason = "the chapter's tests use the rest of it")]
-mod bench;
-
-use bench::Bench;
+use crate::bench::Bench;

@@ -11,9 +11,7 @@ use s04_hooks::HookOutput;
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 
-mod bench;
-
-use bench::Bench;
+use crate::bench::Bench;
 
 fn new_bench(model: &MockModel) -> Bench {
     Bench::new(model, |tools, hooks| (tools, hooks))

@@ -7,7 +7,4 @@ mod ex1_a_slash_and_a_name;
 mod ex2_loaded_once;
 mod ex3_a_file_beside_it;
 
-#[path = "../tests/place/mod.rs"]
-mod place;
-
-use place::{Place, skill, write};
+use crate::place::{Place, skill, write};

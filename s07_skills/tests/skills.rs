@@ -7,9 +7,7 @@ use kit::write_whole;
 use s01_loop::Output;
 use serde_json::json;
 
-mod place;
-
-use place::{Place, skill, write};
+use crate::place::{Place, skill, write};
 
 const SHIPPED: [&str; 4] = ["agent-builder", "code-review", "mcp-builder", "pdf"];
 

@@ -18,7 +18,7 @@ use s02_tools::{Toolbox, Workspace, read_file};
 use s06_subagent::Model;
 use s08_compact::Compactor;
 
-#[path = "../tests/long_run/mod.rs"]
+#[path = "../tests/long_run.rs"]
 mod long_run;
 
 use long_run::{FILES, REQUEST, ROUNDS, Reader, content};

@@ -12,8 +12,8 @@
 
 use s01_loop::{Block, History, Output};
 
-use super::stage::Stage;
 use super::{round, three_reads};
+use crate::stage::Stage;
 
 /// A window that the conversations here fill to more than half, and not to the limit.
 const WINDOW: u32 = 24_000;

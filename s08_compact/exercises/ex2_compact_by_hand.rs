@@ -14,7 +14,7 @@ use mock_servers::model::{MockModel, calls, says};
 use serde_json::json;
 use testkit::Class;
 
-use super::stage::SUMMARIZER;
+use crate::stage::SUMMARIZER;
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s08_compact"))

@@ -13,8 +13,8 @@
 use mock_servers::model::says;
 use s01_loop::{History, Output};
 
-use super::stage::{SMALL, Stage};
 use super::{round, three_reads};
+use crate::stage::{SMALL, Stage};
 
 /// The text of the summary, without the two lines of its tag.
 fn summary(history: &History) -> String {

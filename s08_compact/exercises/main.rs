@@ -7,10 +7,6 @@ mod ex1_a_skill_stays;
 mod ex2_compact_by_hand;
 mod ex3_what_was_changed;
 
-#[path = "../tests/compact/stage.rs"]
-#[allow(dead_code, reason = "the chapter's tests use the rest of it")]
-mod stage;
-
 use s01_loop::{Block, History, Message, Output, Role, ToolCall};
 use serde_json::json;
 

@@ -6,7 +6,3 @@
 mod ex1_what_is_never_kept;
 mod ex2_how_old_is_it;
 mod ex3_forget;
-
-#[path = "../tests/mechanism/stage.rs"]
-#[allow(dead_code, reason = "the chapter's own tests use the rest of it")]
-mod stage;

@@ -16,7 +16,7 @@ use mock_servers::model::{Fault, MockModel};
 use s01_loop::{System, Unobserved};
 use s06_subagent::Model;
 
-use super::diary::{Diary, ask, asking, failing, recovery};
+use crate::diary::{Diary, ask, asking, failing, recovery};
 
 /// A model that asks for this wait so often, and answers then.
 fn limited(retry_after: u32, times: usize) -> MockModel {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use mock_servers::model::{Fault, says};
 
-use super::diary::{Diary, ask, asking, failing, recovery};
+use crate::diary::{Diary, ask, asking, failing, recovery};
 
 const SLOW: Fault = Fault::RateLimited { retry_after: 100 };
 

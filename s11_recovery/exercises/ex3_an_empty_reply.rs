@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mock_servers::model::{MockModel, Options, Reply, Request, StopReason, says};
 
-use super::diary::{Diary, ask};
+use crate::diary::{Diary, ask};
 
 /// So many requests are more than any solution needs; then the model speaks, so that no test runs for ever.
 const TOO_MANY: usize = 20;

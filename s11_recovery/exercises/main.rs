@@ -7,7 +7,3 @@
 mod ex1_not_all_at_once;
 mod ex2_enough_waiting;
 mod ex3_an_empty_reply;
-
-#[path = "../tests/recovery/diary.rs"]
-#[allow(dead_code, reason = "the chapter's tests use the rest of it")]
-mod diary;

@@ -15,7 +15,7 @@ use s02_tools::Toolbox;
 use s12_tasks::Status;
 use serde_json::json;
 
-use super::desk::Desk;
+use crate::desk::Desk;
 
 /// Calls a tool of the board, as the lead's model does.
 async fn call(desk: &Desk, tool: &str, task_id: &str) -> (bool, String) {

@@ -15,7 +15,7 @@
 
 use serde_json::{Value, json};
 
-use super::desk::Desk;
+use crate::desk::Desk;
 use s12_tasks::Task;
 
 fn set_priority(desk: &Desk, task: &Task, priority: Value) {

@@ -15,7 +15,7 @@
 use anyhow::Result;
 use s12_tasks::Task;
 
-use super::desk::Desk;
+use crate::desk::Desk;
 
 /// Lets a task wait for these, too.
 fn block(desk: &Desk, task: &Task, by: &[&Task]) -> Result<Task> {

@@ -6,7 +6,3 @@
 mod ex1_a_task_by_its_subject;
 mod ex2_what_is_urgent;
 mod ex3_blockers_added_later;
-
-#[path = "../tests/mechanism/desk.rs"]
-#[allow(dead_code, reason = "the chapter's tests use the rest of it")]
-mod desk;

@@ -6,7 +6,3 @@
 mod ex1_how_long_it_took;
 mod ex2_four_at_a_time;
 mod ex3_stop_a_job;
-
-#[path = "../tests/mechanism/desk.rs"]
-#[allow(dead_code, reason = "the chapter's tests use the rest of it")]
-mod desk;

@@ -6,7 +6,3 @@
 mod ex1_the_next_three_times;
 mod ex2_so_many_times;
 mod ex3_as_edited;
-
-#[path = "../tests/mechanism/desk.rs"]
-#[allow(dead_code, reason = "the chapter's tests use the rest of it")]
-mod desk;

@@ -6,7 +6,3 @@
 mod ex1_a_message_to_all;
 mod ex2_the_last_round;
 mod ex3_unread;
-
-#[path = "../tests/scene/mod.rs"]
-#[allow(dead_code, reason = "the chapter's tests use the rest of it")]
-mod scene;

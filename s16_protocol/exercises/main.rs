@@ -5,10 +5,3 @@
 
 mod ex1_everybody_leaves;
 mod ex2_a_plan_that_binds;
-
-#[path = "../tests/mechanism/desk.rs"]
-#[allow(dead_code, reason = "the chapter's tests use the rest of it")]
-mod desk;
-#[path = "../../s15_mailbox/tests/scene/mod.rs"]
-#[allow(dead_code, reason = "other chapters use the rest of it")]
-mod scene;

@@ -6,10 +6,3 @@
 mod ex1_what_waits_for_a_review;
 mod ex2_files_that_come_along;
 mod ex3_one_writer_a_worktree;
-
-#[path = "../../s15_mailbox/tests/scene/mod.rs"]
-#[allow(dead_code, reason = "other chapters use the rest of it")]
-mod scene;
-#[path = "../tests/mechanism/yard.rs"]
-#[allow(dead_code, reason = "the chapter's tests use the rest of it")]
-mod yard;

@@ -6,13 +6,3 @@
 mod ex1_a_task_that_fits;
 mod ex2_a_call_for_help;
 mod ex3_who_was_here_before;
-
-#[path = "../tests/mechanism/desk.rs"]
-#[allow(dead_code, reason = "the chapter's tests use the rest of it")]
-mod desk;
-#[path = "../../s16_protocol/tests/mechanism/desk.rs"]
-#[allow(dead_code, reason = "other chapters use the rest of it")]
-mod lead;
-#[path = "../../s15_mailbox/tests/scene/mod.rs"]
-#[allow(dead_code, reason = "other chapters use the rest of it")]
-mod scene;

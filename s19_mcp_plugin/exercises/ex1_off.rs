@@ -15,8 +15,8 @@ use s02_tools::Toolbox;
 use s04_hooks::{HookOutput, Prompt};
 use s19_mcp_plugin::{Mcp, StdioServerConfig};
 
+use super::{connect, connected, offered};
 use crate::scene::Scene;
-use crate::{connect, connected, offered};
 
 /// What the user is told who types this line.
 async fn typed(scene: &Scene, mcp: &Mcp, line: &str) -> String {

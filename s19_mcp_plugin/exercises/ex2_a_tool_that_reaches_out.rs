@@ -16,7 +16,7 @@ use s04_hooks::{HookOutput, Prompt};
 use s19_mcp_plugin::Mcp;
 use serde_json::{Value, json};
 
-use crate::connected;
+use super::connected;
 use crate::scene::{HEAR, STAY, Scene, answer, hello};
 
 /// A session with a server that lists these tools: a name, a description, annotations.

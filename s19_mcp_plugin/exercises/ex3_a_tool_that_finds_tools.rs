@@ -17,8 +17,8 @@ use s02_tools::{Access, Tool};
 use s19_mcp_plugin::{Mcp, StdioServerConfig};
 use serde_json::json;
 
+use super::{call, connected, offered};
 use crate::scene::Scene;
-use crate::{call, connected, offered};
 
 async fn thousand(scene: &Scene) -> Mcp {
     let servers = ["a", "b"].map(|name| StdioServerConfig {

@@ -7,17 +7,15 @@ mod ex1_off;
 mod ex2_a_tool_that_reaches_out;
 mod ex3_a_tool_that_finds_tools;
 
-#[path = "../tests/mechanism/scene.rs"]
-#[allow(dead_code, reason = "the chapter's tests use the rest of it")]
-mod scene;
-
 use s01_loop::Repl;
 use s02_tools::Tool;
 use s19_mcp_plugin::{Mcp, StdioServerConfig};
 use serde_json::{Value, json};
 
+use crate::scene::{Scene, tool_call};
+
 /// A session that has connected to these servers.
-async fn connected(scene: &scene::Scene, servers: &[StdioServerConfig]) -> Mcp {
+async fn connected(scene: &Scene, servers: &[StdioServerConfig]) -> Mcp {
     let repl = Repl::typed("s19").quiet();
     let mcp = Mcp::with_servers(&scene.ws, &repl, servers.iter().cloned());
     for server in servers {
@@ -34,7 +32,7 @@ async fn connect(mcp: &Mcp, name: &str) {
 
 /// Calls a tool.
 async fn call(tool: &Tool, input: Value) -> String {
-    tool.call(scene::tool_call(tool.name(), input)).await.text
+    tool.call(tool_call(tool.name(), input)).await.text
 }
 
 /// The names of the tools that the next request would offer.

@@ -16,7 +16,7 @@ use mock_servers::model::{Request, calls, says};
 use serde_json::json;
 use testkit::Class;
 
-use crate::{asked, class, echo, model};
+use super::{asked, class, echo, model};
 
 fn exported(class: &Class, file: &str, shown: &str) -> String {
     let path = class.dir().join(file);

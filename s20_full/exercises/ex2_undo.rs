@@ -15,7 +15,7 @@
 use mock_servers::model::{Reply, Request, calls, says};
 use serde_json::json;
 
-use crate::{asked, class, echo, last_texts, model};
+use super::{asked, class, echo, last_texts, model};
 
 /// Looks at a file and writes one for each request that says so.
 fn works(request: &Request) -> Reply {

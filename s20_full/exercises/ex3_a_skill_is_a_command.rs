@@ -12,7 +12,7 @@
 
 use testkit::Class;
 
-use crate::{asked, class, echo, last_texts, model};
+use super::{asked, class, echo, last_texts, model};
 
 fn skill(name: &str, body: &str) -> String {
     format!("---\nname: {name}\ndescription: How to do {name}.\n---\n{body}\n")
@@ -91,7 +91,7 @@ fn what_is_no_skill_is_what_it_was() {
         let last = request.user_texts().pop().unwrap_or_default();
         last.contains("<skill name=")
     });
-    let count = with_skill.filter(|request| !crate::is_aside(request)).count();
+    let count = with_skill.filter(|request| !super::is_aside(request)).count();
     assert_eq!(count, 1, "only the line that is the command brings the skill");
     assert_eq!(
         asked(&model),

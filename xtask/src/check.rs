@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::bodies;
 use crate::cargo::cargo;
-use crate::exercises::{self, Exercise, Outcome, Patience, SESSION, TARGET, Verdict, run_tests};
+use crate::exercises::{self, Exercise, MODULE, Outcome, Patience, SESSION, Verdict, run_tests};
 use crate::start;
 use crate::terminal::{self, bold, counted, cyan, green, red};
 use crate::workspace::{Chapter, Workspace};
@@ -36,7 +36,7 @@ pub fn run(ws: &Workspace, chapter: &Chapter, hints: usize) -> Result<()> {
         return grade(ws, chapter);
     }
     let exercises = exercises::all(ws, chapter)?;
-    let outcomes = tests(ws, &["--package", &chapter.name, "--test", TARGET])?;
+    let outcomes = tests(ws, chapter, Some(MODULE))?;
     if let Some(program) = outcomes.iter().find(|it| it.is_program()) {
         bail!("{}", program.message);
     }
@@ -55,7 +55,7 @@ pub fn run(ws: &Workspace, chapter: &Chapter, hints: usize) -> Result<()> {
         terminal::print(&(report + &wrong(chapter, it.exercise, test, hints)))?;
         bail!("exercise {} is not done yet", it.exercise.number);
     }
-    let mut broken = tests(ws, &["--package", &chapter.name, "--tests"])?;
+    let mut broken = tests(ws, chapter, None)?;
     broken.retain(|test| {
         let of_exercise = exercises.iter().any(|it| test.is_of(&it.module));
         test.verdict == Verdict::Failed && !of_exercise && !test.is_of(SESSION)
@@ -149,7 +149,7 @@ fn first_failed<'a>(tests: impl Iterator<Item = &'a Outcome>) -> Option<&'a Outc
 
 /// A copy made by `cargo x start`: how many bodies are written, and what the chapter's tests say.
 fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
-    let outcomes = tests(ws, &["--package", &chapter.name, "--tests"])?;
+    let outcomes = tests(ws, chapter, None)?;
     let holes = bodies::holes(ws, chapter)?;
     let failed = outcomes.iter().filter(|it| it.verdict == Verdict::Failed);
     // The others say what is wrong with what is written.
@@ -184,14 +184,15 @@ fn grade(ws: &Workspace, chapter: &Chapter) -> Result<()> {
     Ok(())
 }
 
-/// Builds, with cargo's own words on the screen, then runs the tests that are switched on.
-fn tests(ws: &Workspace, which: &[&str]) -> Result<Vec<Outcome>> {
+/// Builds, with cargo's own words on the screen, then runs the tests that are switched on: all, or those whose names begin
+/// so.
+fn tests(ws: &Workspace, chapter: &Chapter, names: Option<&str>) -> Result<Vec<Outcome>> {
     let cargo = |command: &str| {
-        let mut command = cargo(&[command]);
-        command.args(which).current_dir(&ws.root).stdin(Stdio::null());
+        let mut command = cargo(&[command, "--package", &chapter.name, "--tests"]);
+        command.current_dir(&ws.root).stdin(Stdio::null());
         command
     };
     let built = cargo("build").status().context("starting cargo build")?;
     ensure!(built.success(), "it does not compile yet; cargo says why");
-    run_tests(cargo("test").arg("--no-fail-fast"), Patience::Told)
+    run_tests(cargo("test").args(["--no-fail-fast", "--"]).args(names), Patience::Told)
 }

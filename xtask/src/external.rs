@@ -42,7 +42,7 @@ struct Kit {
 /// When a test fails, or the crate has none.
 pub fn run(ws: &Workspace, only: Option<&str>) -> Result<()> {
     let has_test = |member: &&Member| {
-        let test = format!("{}/tests/external/main.rs", member.dir);
+        let test = format!("{}/tests/external/mod.rs", member.dir);
         ws.tree.text(&test).is_some()
     };
     let examined = ws.members.iter().filter(has_test);
@@ -64,7 +64,7 @@ pub fn run(ws: &Workspace, only: Option<&str>) -> Result<()> {
         let examples = ["build", "--quiet", "--package", name, "--examples"];
         let built = succeeds(cargo(&examples).current_dir(&ws.root))?;
         ensure!(built, "the examples of {name} do not build");
-        let args = ["test", "--quiet", "--package", name, "--test", "external"];
+        let args = ["test", "--quiet", "--package", name, "external::"];
         let mut test = cargo(&args);
         test.args(["--", "--nocapture"]).current_dir(&ws.root);
         if !succeeds(test.envs(installed.iter().cloned()))? {

@@ -21,7 +21,7 @@ const TESTS: [&str; 2] = ["the_tool_pool", "the_prompt"];
 /// When a chapter offers other tools than its pool names, or a run fails.
 pub fn run(ws: &Workspace, write: bool) -> Result<()> {
     let mut command = cargo(&["test", "--quiet", "--workspace", "--no-fail-fast"]);
-    command.args(["--test", "class", "--"]).args(TESTS).current_dir(&ws.root);
+    command.args(["--test", "main", "--"]).args(TESTS).current_dir(&ws.root);
     if write {
         // What the test and insta want to hear.
         command.env("POOL", "write").env("INSTA_UPDATE", "always");

@@ -21,9 +21,9 @@ pub fn run(ws: &Workspace, wanted: Option<&Chapter>, write: bool) -> Result<()> 
     let chosen = ws.chapters.iter().filter(|it| wanted.is_none_or(|wanted| wanted == *it));
     let recorded: Vec<_> = chosen.filter(|it| ws.text(it, TEST).is_some()).collect();
     ensure!(!recorded.is_empty(), "the chapter has no {TEST}; write one that records a session");
-    let mut command = cargo(&["test", "--quiet", "--no-fail-fast", "--test", "class"]);
+    let mut command = cargo(&["test", "--quiet", "--no-fail-fast", "--test", "main"]);
     command.args(recorded.iter().flat_map(|it| ["--package", &it.name]));
-    command.arg("session::").current_dir(&ws.root);
+    command.arg("class::session::").current_dir(&ws.root);
     if write {
         // `testkit::Session` reads it.
         command.env("SESSION", "write");

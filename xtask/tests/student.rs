@@ -13,9 +13,11 @@ const PATCH: &str = "--- a/s01_loop/src/lib.rs\n+++ b/s01_loop/src/lib.rs\n@@ -4
 const EXERCISE: &str = "//! Exercise 1 · blanks (10 minutes).\n//!\n//! Two blanks are one.\n//!\n//! Hint: look at `split`.\n//!\n\
     //! Hint: the standard library has another.\n\n#[test]\n#[ignore = \"exercise 1\"]\nfn two_blanks_are_one() {\n    \
     assert_eq!(s01_loop::count(\"a  b\"), 2, \"two blanks were counted as a word\");\n}\n";
-const MANIFEST: &str = "[package]\nname = \"s01_loop\"\nversion.workspace = true\nedition = \"2024\"\n\n\
-    [package.metadata.course]\nadds = \"the loop\"\nminutes = 30\nstart = [\"src/lib.rs\"]\n\n[[test]]\nname = \"exercises\"\n\
-    path = \"exercises/main.rs\"\n\n[lints]\nworkspace = true\n";
+const MANIFEST: &str = "[package]\nname = \"s01_loop\"\nversion.workspace = true\nedition = \"2024\"\nautotests = false\n\n\
+    [package.metadata.course]\nadds = \"the loop\"\nminutes = 30\nstart = [\"src/lib.rs\"]\n\n[[test]]\nname = \"main\"\n\
+    path = \"tests/main.rs\"\n\n[lints]\nworkspace = true\n";
+const TESTS: &str =
+    "//! The tests.\n\nmod class;\n#[path = \"../exercises/main.rs\"]\nmod exercises;\n";
 const TEST: &str = "//! The test.\n\n#[test]\nfn words_are_counted() {\n    assert_eq!(s01_loop::count(\"a b\"), 2);\n}\n";
 
 const LIB: &str = "s01_loop/src/lib.rs";
@@ -36,6 +38,7 @@ impl Course {
             (".gitignore", "/target\n"),
             ("s01_loop/Cargo.toml", MANIFEST),
             (LIB, LIBRARY),
+            ("s01_loop/tests/main.rs", TESTS),
             (CLASS, TEST),
             ("s01_loop/exercises/main.rs", "//! The exercises.\n\nmod ex1_blanks;\n"),
             (EX1, EXERCISE),

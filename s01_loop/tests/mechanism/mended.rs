@@ -5,7 +5,7 @@ use mock_servers::model::{MockModel, Reply as Sent, calls, says};
 use s01_loop::{History, Output, Reply};
 use serde_json::{Value, json};
 
-use crate::client::{asking, client_of, tools};
+use super::client::{asking, client_of, tools};
 
 /// What becomes of a reply: it is kept, its calls are answered, and the next request is sent.
 async fn next_request_after(replies: impl IntoIterator<Item = Sent>) -> (Vec<Reply>, History) {

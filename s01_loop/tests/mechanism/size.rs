@@ -6,7 +6,7 @@ use mock_servers::model::{MockModel, says};
 use s01_loop::{Client, Settings, Unobserved};
 use serde_json::json;
 
-use crate::client::{asking, client_of, tools};
+use super::client::{asking, client_of, tools};
 
 #[test]
 fn the_context_window_is_a_setting_and_must_be_a_number() {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use s01_loop::{ApiError, Credentials, Reply};
 use serde_json::{Value, json};
 
-use crate::client::{Notebook, asking, client_at, server_that_answers, tools};
+use super::client::{Notebook, asking, client_at, server_that_answers, tools};
 
 /// A server that streams these blocks, each with one delta, and ends with this stop reason.
 fn server_of(blocks: &[(Value, Value)], stop_reason: &str) -> String {

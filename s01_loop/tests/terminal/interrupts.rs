@@ -4,7 +4,7 @@ use mock_servers::model::{Block, Fault, calls, says};
 use serde_json::json;
 use testkit::{Gate, Key};
 
-use crate::{last_text, model, session};
+use super::{last_text, model, session};
 
 #[test]
 fn ctrl_c_ends_a_running_command_with_all_it_started() {

@@ -7,7 +7,7 @@ use mock_servers::model::{MockModel, Options, calls, says};
 use serde_json::json;
 use testkit::Class;
 
-use crate::{last_text, model};
+use super::{last_text, model};
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s01_loop"))

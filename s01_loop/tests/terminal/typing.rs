@@ -4,7 +4,7 @@ use mock_servers::model::{calls, says};
 use serde_json::json;
 use testkit::{Class, Gate, Key};
 
-use crate::{last_text, model, session};
+use super::{last_text, model, session};
 
 #[test]
 fn a_tools_output_cannot_command_the_terminal() {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use serde_json::json;
 
-use crate::Bench;
+use super::Bench;
 
 /// A bench with a directory beside the workspace that holds a secret, and links that lead there.
 fn bench_with_ways_out() -> (Bench, tempfile::TempDir) {

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
-use crate::Bench;
+use super::Bench;
 
 #[tokio::test]
 async fn what_is_read_and_what_cannot_be_is_said() {

@@ -7,7 +7,7 @@ use s02_tools::{Access, Glob, Step, Tool, Toolbox};
 use serde_json::json;
 use tokio::sync::{Barrier, Notify};
 
-use crate::call;
+use super::call;
 
 /// A tool that ends only when `count` calls of it run at the same time.
 fn meets(name: &str, count: usize, touches: Access) -> Tool {

@@ -69,7 +69,7 @@ fn whoever_is_killed_leaves_whole_files_and_all_that_was_kept() {
     let mut kept = Vec::new();
     for round in 0..KILLS {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "killed::worker", "--nocapture"])
+            .args(["--exact", "mechanism::killed::worker", "--nocapture"])
             .env(FOLDER, stage.dir.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -6,8 +6,8 @@ use mock_servers::model::{Fault, MockModel, Options, Reply, Role, calls, says};
 use s01_loop::Settings;
 use serde_json::json;
 
+use super::{Sent, send, send_with};
 use crate::diary::{Diary, asking, client, recovery, settings};
-use crate::{Sent, send, send_with};
 
 const RAISED: &str = "asking again with a limit of 64,000 tokens; the reply begins again";
 

@@ -12,8 +12,8 @@ use s09_memory::Memory;
 use s11_recovery::Recovery;
 use serde_json::json;
 
+use super::{send, send_with, tools};
 use crate::diary::{Diary, SENTENCE, asking, client, failing, recovery, settings};
-use crate::{send, send_with, tools};
 
 const LIMITED: Fault = Fault::RateLimited { retry_after: 7 };
 /// The waits between ten tries, in seconds, when chance adds nothing.

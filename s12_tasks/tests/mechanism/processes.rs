@@ -58,7 +58,7 @@ fn create_and_claim_for_ever(board: &Board) {
 
 fn start(job: &str, folder: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "processes::worker", "--nocapture"])
+        .args(["--exact", "mechanism::processes::worker", "--nocapture"])
         .env(JOB, job)
         .env(FOLDER, folder)
         .stdin(Stdio::piped())

@@ -6,7 +6,7 @@ use mock_servers::model::{MockModel, calls, says};
 use serde_json::json;
 use testkit::{Class, Gate, Key, Terminal};
 
-use crate::background;
+use super::background;
 
 /// A session at its prompt, with everything allowed and a pipe called `gate`.
 fn session(model: &MockModel) -> (Class, Gate, Terminal) {

@@ -42,7 +42,7 @@ fn what_eight_processes_write_arrives_once_and_in_order() {
     let scene = Scene::new();
     let start = |number: usize| {
         Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "processes::worker"])
+            .args(["--exact", "mechanism::processes::worker"])
             .env(WRITER, format!("w{number}"))
             .env(SESSION, scene.board.session().id().unwrap())
             .env(FOLDER, scene.dir.path())

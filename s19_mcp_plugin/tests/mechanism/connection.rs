@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::peer::{GREETS, TIMEOUTS, call, connected, names, pass, peer, said};
+use super::peer::{GREETS, TIMEOUTS, call, connected, names, pass, peer, said};
 
 const FAILED: &str = "the MCP server 'docs' is disconnected: ";
 const SILENT: &str = "the MCP server 'docs' did not answer tools/call within 10s";

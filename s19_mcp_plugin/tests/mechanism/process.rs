@@ -10,7 +10,7 @@ use s02_tools::Toolbox;
 use s19_mcp_plugin::{Mcp, Server, StdioServerConfig, Timeouts};
 use serde_json::json;
 
-use crate::peer::said;
+use super::peer::said;
 use crate::scene::{HEAR, LONG, SHORT, STAY, Scene, answer, hello, tool_call, until};
 
 /// Does not end with its input, and neither does its child.
@@ -143,7 +143,7 @@ async fn a_call_has_a_day_unless_its_server_has_a_timeout_of_its_own() {
 async fn a_key_is_in_the_environment_only_when_the_configuration_puts_it_there() {
     // No test changes its environment, so one that has a key in it starts another that has it.
     if std::env::var_os("ANTHROPIC_API_KEY").is_none() {
-        let this = "process::a_key_is_in_the_environment_only_when_the_configuration_puts_it_there";
+        let this = "mechanism::process::a_key_is_in_the_environment_only_when_the_configuration_puts_it_there";
         let mut again = std::process::Command::new(std::env::current_exe().unwrap());
         again.args(["--exact", this]).env("ANTHROPIC_API_KEY", "secret");
         let again = again.output().unwrap();

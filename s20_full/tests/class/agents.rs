@@ -4,8 +4,8 @@ use mock_servers::model::{Reply, Request, calls, says};
 use serde_json::{Value, json};
 use testkit::Class;
 
-use crate::context::{DUE, jobs};
-use crate::{bash, class, model, spawn, teammate};
+use super::context::{DUE, jobs};
+use super::{bash, class, model, spawn, teammate};
 
 /// The tool calls of somebody who tries what a hook forbids, what nobody allows, and what is fine.
 fn tries(who: &str, request: &Request) -> Reply {

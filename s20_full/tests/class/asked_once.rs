@@ -4,7 +4,7 @@ use mock_servers::model::{Fault, MockModel, Request, calls, says};
 use serde_json::{Value, json};
 use testkit::{Gate, Ran};
 
-use crate::{background, class, echoing, id, is_subagent, model, saved, spawn, teammate};
+use super::{background, class, echoing, id, is_subagent, model, saved, spawn, teammate};
 
 const JSON: [&str; 3] = ["-p", "--output-format", "json"];
 
@@ -70,10 +70,10 @@ fn text_is_the_answer_alone_and_json_says_what_it_cost_and_where_it_goes_on() {
 #[test]
 fn a_failure_is_an_exit_code_an_error_and_json_all_the_same() {
     let (model, class) = echoing();
-    let bad = crate::class(&[]).env("ANTHROPIC_BASE_URL", "ftp://models");
+    let bad = super::class(&[]).env("ANTHROPIC_BASE_URL", "ftp://models");
     let refusing = MockModel::rehearsal();
     refusing.fault(Fault::TooLong, 99);
-    let refused = crate::class(&[]).model(&refusing);
+    let refused = super::class(&[]).model(&refusing);
     for (class, args, said) in [
         (&class, &["/halp"][..], "there is no command /halp"),
         (&class, &["/clear all"], "/clear takes nothing behind it"),
@@ -145,11 +145,11 @@ fn who_leaves_hears_what_ends() {
         .wait_for(": ring · alice]");
     assert_eq!(terminal.wait_exit(), 0);
 
-    let model = crate::model(move |request: &Request| match request.calls().len() {
+    let model = super::model(move |request: &Request| match request.calls().len() {
         0 => calls("schedule_cron", ring.clone()),
         _ => says("Done."),
     });
-    let ran = crate::class(&[]).model(&model).runs(&["-p", "go"], "");
+    let ran = super::class(&[]).model(&model).runs(&["-p", "go"], "");
     ran.succeeds().complains("[ended with the session: cron_");
     assert!(ran.stdout == "Done.\n" && ran.stderr.ends_with(": ring]\n"));
 }

@@ -9,7 +9,7 @@ use mock_servers::model::{Reply, Request, calls, says};
 use serde_json::json;
 use testkit::{Class, Gate};
 
-use crate::{class, is_subagent, last_texts, model, news, of_the_lead, prompt_below, session};
+use super::{class, is_subagent, last_texts, model, news, of_the_lead, prompt_below, session};
 
 /// A server that says what is written into a named pipe, and tells what was answered.
 const PAGER: &str = r#"
@@ -195,7 +195,7 @@ fn the_user_is_asked_about_the_program_and_all_that_it_is_given() {
     let (folder, class) = beside(Some(STAND_IN));
     let class = class.file(".mcp.json", URLS).file(".harness/settings.json", "{}").model(&model);
     let mut terminal = class.env("KEY_OF_PAGES", "s3cret").terminal(200, 50);
-    terminal.wait_for(crate::PROMPT).type_line("connect pages").wait_for(crate::QUESTION);
+    terminal.wait_for(super::PROMPT).type_line("connect pages").wait_for(super::QUESTION);
     let screen = terminal.screen();
     let program = folder.path().join("mcp_client");
     let shown = format!("{} connect http://127.0.0.1:9/pages", program.display());

@@ -4,7 +4,7 @@ use mock_servers::model::{Request, calls, says};
 use serde_json::json;
 use testkit::Key;
 
-use crate::{PROMPT, class, echoing, id, is_side_call, is_subagent, last_texts, model, saved};
+use super::{PROMPT, class, echoing, id, is_side_call, is_subagent, last_texts, model, saved};
 
 #[test]
 fn a_command_is_told_and_not_sent_and_a_question_about_a_path_is_a_request() {

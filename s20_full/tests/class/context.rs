@@ -4,7 +4,7 @@ use mock_servers::model::{Fault, Options, Request, calls, says};
 use serde_json::{Value, json};
 use testkit::Class;
 
-use crate::{class, model, model_with, news, of_the_lead, prompt_below, session};
+use super::{class, model, model_with, news, of_the_lead, prompt_below, session};
 
 pub const DUE: &str = "[Scheduled] water the plants";
 /// Makes the job due that the tests have prepared.

@@ -5,7 +5,7 @@ use mock_servers::model::{MockModel, Options, Request, calls, says};
 use serde_json::json;
 use testkit::{Gate, Key, Terminal};
 
-use crate::{
+use super::{
     HANGS, PROMPT, QUESTION, bash, class, is_side_call, last_texts, model, news, prompt_below,
     session, spawn, teammate,
 };

@@ -15,7 +15,7 @@ use mock_servers::model::{MockModel, Reply, Request, calls, says};
 use serde_json::{Value, json};
 use testkit::Class;
 
-use crate::{class, model, saved, teammate};
+use super::{class, model, saved, teammate};
 
 /// So many messages a teammate sends at a time.
 const AT_A_TIME: usize = 4;

@@ -10,7 +10,7 @@ use mock_servers::model::{MockModel, Reply, Request, calls, says};
 use serde_json::json;
 use testkit::Class;
 
-use crate::{PROMPT, background, bash, class, is_subagent, model, session};
+use super::{PROMPT, background, bash, class, is_subagent, model, session};
 
 const KEY: &str = "sk-recognisable-1f7c";
 const TOKEN: &str = "token-recognisable-9d2e";

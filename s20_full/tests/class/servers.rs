@@ -3,7 +3,7 @@
 use mock_servers::model::{Request, calls, says};
 use serde_json::{Value, json};
 
-use crate::{class, is_subagent, model, news, of_the_lead, spawn, teammate};
+use super::{class, is_subagent, model, news, of_the_lead, spawn, teammate};
 
 fn search() -> (&'static str, Value) {
     ("mcp__docs__search", json!({"query": "agent loop"}))

@@ -5,7 +5,7 @@ use std::fs;
 use mock_servers::model::{Options, Request, says};
 use testkit::Class;
 
-use crate::{bash, class, echo, echoing, id, last_texts, model, model_with, saved};
+use super::{bash, class, echo, echoing, id, last_texts, model, model_with, saved};
 
 const SESSIONS: &str = ".harness/sessions";
 
@@ -101,7 +101,7 @@ fn sessions_are_listed_and_switched_between() {
     let counts = sessions.iter().map(|one| one["messages"].as_array().unwrap().len());
     assert_eq!(counts.collect::<Vec<_>>(), [4, 2]);
     // In one run of the program nothing has ended when the user comes back to a session.
-    let mut terminal = crate::session(&class);
+    let mut terminal = super::session(&class);
     terminal.type_line("one").wait_for("You said: one");
     terminal.type_line("/clear").wait_for("the old one is kept");
     let third = id(&saved(&class)[2]).to_owned();

@@ -4,7 +4,7 @@ use mock_servers::model::{Request, calls, says};
 use serde_json::{Value, json};
 use testkit::Ran;
 
-use crate::{bash, class, echoing, model};
+use super::{bash, class, echoing, model};
 
 const LINES: [&str; 5] = [
     "-p",

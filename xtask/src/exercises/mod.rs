@@ -13,8 +13,10 @@ use crate::workspace::{Chapter, Workspace};
 
 pub use outcome::{Outcome, Patience, Verdict, run_tests};
 
-/// The folder of a chapter's exercises, and the test target that holds them.
-pub const TARGET: &str = "exercises";
+/// The folder of a chapter's exercises.
+pub const FOLDER: &str = "exercises";
+/// How the names of their tests begin.
+pub const MODULE: &str = "exercises::";
 
 /// The module of class tests that compares the README's session with the program: a solution may change what it prints.
 pub const SESSION: &str = "session";
@@ -25,7 +27,7 @@ const HINT: &str = "Hint: ";
 pub struct Exercise {
     /// Counted from 1.
     pub number: usize,
-    /// Its module in the test target: `ex1_progress_in_the_prompt`.
+    /// Its module: `ex1_progress_in_the_prompt`.
     pub module: String,
     /// What it is about, in a few words.
     pub title: String,
@@ -87,7 +89,7 @@ fn title_of(line: &str) -> Option<(usize, &str, u32)> {
 
 /// The exercises of a chapter in their order; of a file that is none, its path and what is wrong with it.
 pub fn of(ws: &Workspace, chapter: &Chapter) -> Vec<Result<Exercise, (String, String)>> {
-    let start = chapter.path(&format!("{TARGET}/ex"));
+    let start = chapter.path(&format!("{FOLDER}/ex"));
     let is_one = |path: &str| path.starts_with(&start) && path.ends_with(".rs");
     let files = ws.tree.iter().filter(|(path, _)| is_one(path));
     let read =

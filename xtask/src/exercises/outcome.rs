@@ -29,7 +29,7 @@ pub enum Verdict {
 /// One test of a run.
 #[derive(Debug, PartialEq)]
 pub struct Outcome {
-    /// Its path within its test program: `ex1_progress::the_prompt_says_it`.
+    /// Its path within its test program: `exercises::ex1_progress::the_prompt_says_it`.
     pub name: String,
     /// How it ended.
     pub verdict: Verdict,
@@ -56,8 +56,8 @@ impl Outcome {
 
     /// Whether this is a test of the module `module`.
     pub fn is_of(&self, module: &str) -> bool {
-        let rest = self.name.strip_prefix(module);
-        rest.is_some_and(|rest| rest.starts_with("::"))
+        let (modules, _) = self.name.rsplit_once("::").unwrap_or_default();
+        modules.split("::").any(|it| it == module)
     }
 }
 
@@ -122,7 +122,9 @@ fn read(stdout: &str, stderr: &str) -> Vec<Outcome> {
         let place = lines.clone().filter_map(panicked).next_back();
         outcome.place = place.and_then(|place| {
             let mut parts = place.split(':');
-            Some((parts.next()?.to_owned(), parts.next()?.parse().ok()?))
+            // As the compiler says it of a file that a test program has from elsewhere.
+            let file = parts.next()?.replace("/tests/../", "/");
+            Some((file, parts.next()?.parse().ok()?))
         });
         let is_said = |line: &&str| {
             !line.starts_with("note: run with `RUST_BACKTRACE") && panicked(line).is_none()
@@ -168,9 +170,9 @@ fn panicked(line: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    const PRINTED: &str = "\nrunning 4 tests\ntest ex1_a::passes ... ok\ntest ex1_a::panics - should panic ... ok\n\
+    const PRINTED: &str = "\nrunning 4 tests\ntest exercises::ex1_a::passes ... ok\ntest ex1_a::panics - should panic ... ok\n\
         test ex2_b::fails ... FAILED\ntest ex3_c::waits ... ignored, exercise 3\n\nfailures:\n\n---- ex2_b::fails stdout ----\n\n\
-        thread 'ex2_b::fails' (123) panicked at s05_todo/exercises/ex2_b.rs:31:5:\nthe list is taken:\n  [ ] a\n\
+        thread 'ex2_b::fails' (123) panicked at s05_todo/tests/../exercises/ex2_b.rs:31:5:\nthe list is taken:\n  [ ] a\n\
         note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n\n\nfailures:\n    ex2_b::fails\n\n\
         test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s\n";
 
@@ -179,7 +181,7 @@ mod tests {
         let outcomes = read(PRINTED, "");
         let verdicts = outcomes.iter().map(|it| (it.name.as_str(), it.verdict));
         let expected = [
-            ("ex1_a::passes", Verdict::Passed),
+            ("exercises::ex1_a::passes", Verdict::Passed),
             ("ex1_a::panics", Verdict::Passed),
             ("ex2_b::fails", Verdict::Failed),
             ("ex3_c::waits", Verdict::Ignored),
@@ -188,7 +190,7 @@ mod tests {
         let failed = &outcomes[2];
         assert_eq!(failed.message, "the list is taken:\n  [ ] a");
         assert_eq!(failed.place, Some(("s05_todo/exercises/ex2_b.rs".to_owned(), 31)));
-        assert!(failed.is_of("ex2_b") && !failed.is_of("ex2"));
+        assert!(failed.is_of("ex2_b") && !failed.is_of("ex2") && outcomes[0].is_of("ex1_a"));
 
         let broken = read("\nrunning 2 tests\ntest a ... ok\n", "a full stack\n");
         assert!(broken[1].is_program() && broken[1].verdict == Verdict::Failed);

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{Exercise, Outcome, Patience, SESSION, TARGET, Verdict, all, run_tests};
+use super::{Exercise, MODULE, Outcome, Patience, SESSION, Verdict, all, run_tests};
 use crate::bodies;
 use crate::cargo::cargo;
 use crate::copy::{Copy, build_dir};
@@ -19,11 +19,10 @@ use crate::git;
 use crate::terminal::{self, counted};
 use crate::workspace::{Chapter, Member, Workspace, chapter_number};
 
-/// The test program that grades whoever builds a mechanism: it types into the chapter. The others grade, too.
-const GRADER: &str = "class";
-
-/// What is switched off runs, too.
-const INCLUDE_IGNORED: [&str; 2] = ["--", "--include-ignored"];
+/// The tests of a chapter.
+const TESTS: [&str; 4] = ["test", "--no-fail-fast", "--test", "main"];
+/// The module of them that grades whoever builds a mechanism: it types into the chapter. The others grade, too.
+const GRADER: &str = "class::";
 
 /// Proves the exercises and the start of `wanted`, each patch by itself; or of every chapter, and then the patches of a
 /// chapter are applied together where they fit on each other, which takes half the time.
@@ -35,12 +34,12 @@ pub fn run(ws: &Workspace, wanted: Option<&Chapter>) -> Result<()> {
         Some(chapter) => vec![chapter],
         None => ws.chapters.iter().rev().collect(),
     };
-    let mut command = cargo(&["test", "--no-fail-fast", "--test", TARGET]);
+    let mut command = cargo(&TESTS);
     match wanted {
         Some(chapter) => command.args(packages(ws, chapter)),
         None => command.arg("--workspace"),
     };
-    command.args(INCLUDE_IGNORED).current_dir(&ws.root);
+    command.args(["--", "--include-ignored", MODULE]).current_dir(&ws.root);
     let outcomes = run_tests(&mut command, Patience::None)?;
     if let Some(program) = outcomes.iter().find(|it| it.is_program()) {
         bail!("{}", program.message);
@@ -99,9 +98,9 @@ fn pass_with_their_patches(
         let (solved, left) = rest.split_at(1 + others.iter().take_while(fit).count());
         let titles = solved.iter().map(|it| format!("{} {}", it.number, it.title));
         let titles = titles.collect::<Vec<_>>().join(", ");
-        let test = ["test", "--no-fail-fast", "--test", TARGET, "--test", GRADER];
-        let mut command = copy.cargo(&test);
-        command.args(packages(ws, chapter)).args(INCLUDE_IGNORED);
+        let mut command = copy.cargo(&TESTS);
+        command.args(packages(ws, chapter));
+        command.args(["--", "--include-ignored", MODULE, GRADER]);
         let outcomes = run_tests(&mut command, Patience::None)?;
         let is_open = |it: &&Outcome| {
             let solved = solved.iter().any(|exercise| it.is_of(&exercise.module));
@@ -129,8 +128,9 @@ fn can_be_built_anew(ws: &Workspace, chapter: &Chapter, copy: &Copy) -> Result<(
         copy.write(&chapter.path(&emptied.file), &emptied.text)?;
         number += emptied.bodies.len();
     }
-    let mut command = copy.cargo(&["test", "--test", GRADER]);
-    let outcomes = run_tests(command.args(packages(ws, chapter)), Patience::None)
+    let mut command = copy.cargo(&TESTS);
+    command.args(packages(ws, chapter)).args(["--", GRADER]);
+    let outcomes = run_tests(&mut command, Patience::None)
         .with_context(|| format!("{} without the bodies of `start`", chapter.name))?;
     if !outcomes.iter().any(|it| it.verdict == Verdict::Failed) {
         let pass = "its class tests pass without the bodies of `start`";

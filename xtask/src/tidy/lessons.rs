@@ -6,7 +6,7 @@
 use pulldown_cmark::{Event, Tag};
 
 use super::{Findings, line_at, markdown};
-use crate::exercises::{TARGET, of};
+use crate::exercises::{FOLDER, of};
 use crate::workspace::{Chapter, Workspace};
 use crate::{markers, session};
 
@@ -141,9 +141,9 @@ pub(super) fn exercises(ws: &Workspace, found: &mut Findings) {
                     let text = format!("the numbers have a gap; this is exercise {number}");
                     found.file(&it.path, text);
                 }
-                Ok(it) if !readme.contains(&format!("({TARGET}/{}.rs)", it.module)) => {
+                Ok(it) if !readme.contains(&format!("({FOLDER}/{}.rs)", it.module)) => {
                     let text =
-                        format!("the README does not name it; link ({TARGET}/{}.rs)", it.module);
+                        format!("the README does not name it; link ({FOLDER}/{}.rs)", it.module);
                     found.file(&it.path, text);
                 }
                 Ok(_) => {}

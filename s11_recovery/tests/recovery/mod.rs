@@ -3,12 +3,10 @@
 //! Real HTTP, but no real time. Invariant: after every test the history is one that the model, which is strict, takes.
 
 mod compaction;
-#[allow(dead_code, reason = "the exercises use the rest of it")]
-mod diary;
 mod limits;
 mod table;
 
-use diary::{Diary, asking, client, settings};
+use crate::diary::{Diary, asking, client, settings};
 use mock_servers::model::MockModel;
 use s01_loop::{ApiError, Client, History, Reply, ToolSpec, bash};
 use s11_recovery::Recovery;

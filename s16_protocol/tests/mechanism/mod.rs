@@ -1,18 +1,12 @@
 //! The protocol through its tools and the teammate's loop, with a real client and a model that checks every request.
 
-#[allow(dead_code, reason = "the exercises use the rest of it")]
-mod desk;
-#[path = "../../../s15_mailbox/tests/scene/mod.rs"]
-#[allow(dead_code, reason = "other chapters use the rest of it")]
-mod scene;
-
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use desk::{Desk, submit, write};
+use crate::desk::{Desk, submit, write};
+use crate::scene::{done, mail_in, refused};
 use mock_servers::model::{MockModel, Options, Request, calls, says};
 use s15_mailbox::{LEAD, Mail, Mailboxes};
-use scene::{done, mail_in, refused};
 use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 

@@ -7,4 +7,3 @@ mod peer;
 mod pins;
 mod pool;
 mod process;
-mod scene;

@@ -4,7 +4,6 @@
 //! Invariant: no line here runs a program of the machine other than bash; the rest are stand-ins.
 
 mod judgement;
-mod place;
 mod policy;
 mod real_bash;
 mod rules;

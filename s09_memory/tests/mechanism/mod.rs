@@ -4,4 +4,3 @@ mod consolidating;
 mod killed;
 mod learning;
 mod recalling;
-mod stage;

@@ -4,6 +4,5 @@ mod any;
 mod layers;
 mod recover;
 mod requests;
-mod stage;
 mod summaries;
 mod transcripts;

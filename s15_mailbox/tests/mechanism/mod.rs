@@ -4,7 +4,4 @@
 
 mod delivery;
 mod processes;
-#[path = "../scene/mod.rs"]
-#[allow(dead_code, reason = "later chapters use the rest of it")]
-mod scene;
 mod team;

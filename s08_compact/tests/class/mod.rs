@@ -1,10 +1,8 @@
 //! The lesson as a class sees it: room is made before the eyes of the user, and the work goes on.
 
-#[path = "../long_run/mod.rs"]
-mod long_run;
 mod session;
 
-use long_run::{FILES, REQUEST, ROUNDS, Reader, content};
+use crate::long_run::{FILES, REQUEST, ROUNDS, Reader, content};
 use mock_servers::model::{Fault, MockModel, Options, Rehearsal, Reply, calls, says};
 use serde_json::json;
 use testkit::{Class, Ran, assert_pool};

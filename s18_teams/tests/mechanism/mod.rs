@@ -2,22 +2,13 @@
 //!
 //! Invariant: a round begins when the test says so, and time passes only while everybody waits.
 
-#[allow(dead_code, reason = "the exercises use the rest of it")]
-mod desk;
-#[path = "../../../s16_protocol/tests/mechanism/desk.rs"]
-#[allow(dead_code, reason = "other chapters use the rest of it")]
-mod lead;
-#[path = "../../../s15_mailbox/tests/scene/mod.rs"]
-#[allow(dead_code, reason = "other chapters use the rest of it")]
-mod scene;
-
 use std::time::Duration;
 
-use desk::{Desk, Mate, Order, only, pass};
+use crate::desk::{Desk, Mate, Order, only, pass};
+use crate::scene::{call, done};
 use s02_tools::Toolbox;
 use s12_tasks::{Board, Listed, NewTask, Task};
 use s18_teams::{CLAIM_DELAY, IDLE_TIMEOUT, POLL_INTERVAL, ROUNDS_PER_PHASE};
-use scene::{call, done};
 use serde_json::json;
 use tokio::time::Instant;
 

@@ -1,12 +1,10 @@
 //! The board through its public handle: rules, damaged files, and many processes at once.
 
-#[allow(dead_code, reason = "the exercises use the rest of it")]
-mod desk;
 mod processes;
 
 use std::fs;
 
-use desk::Desk;
+use crate::desk::Desk;
 use s12_tasks::Status;
 use serde_json::{Value, json};
 

@@ -2,13 +2,10 @@
 //!
 //! Invariant: a job goes on exactly when the test lets it.
 
-#[allow(dead_code, reason = "the exercises use the rest of it")]
-mod desk;
-
 use std::fs;
 use std::time::Duration;
 
-use desk::Desk;
+use crate::desk::Desk;
 use s01_loop::{Repl, ToolCall};
 use s02_tools::bash;
 use s13_background::{Jobs, Notices, TAIL};

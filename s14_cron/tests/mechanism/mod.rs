@@ -2,13 +2,10 @@
 //!
 //! Invariant: nothing here waits: the clock is the test's, and tokio's time is paused.
 
-#[allow(dead_code, reason = "the exercises use the rest of it")]
-mod desk;
-
 use std::fs;
 use std::time::Duration;
 
-use desk::{Desk, moment, refusal, tick};
+use crate::desk::{Desk, moment, refusal, tick};
 use s14_cron::MAX_JOBS;
 use serde_json::json;
 

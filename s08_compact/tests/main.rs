@@ -1,0 +1,8 @@
+//! The tests of this chapter, its exercises among them, as one program, which is linked once.
+
+mod class;
+mod compact;
+#[path = "../exercises/main.rs"]
+mod exercises;
+mod long_run;
+mod stage;
