@@ -5,6 +5,8 @@
 #![cfg(feature = "mcp")]
 
 mod corpus;
+#[path = "../external/mod.rs"]
+mod external;
 mod faults;
 mod http;
 mod lines;

@@ -4,6 +4,8 @@
 
 mod agents;
 mod api;
+#[path = "../external/mod.rs"]
+mod external;
 mod kills;
 mod processes;
 mod program;

@@ -8,7 +8,11 @@ mod channels;
 mod config;
 mod connect;
 mod errors;
+#[path = "../external/mod.rs"]
+mod external;
 mod fuzz;
+#[path = "../login/mod.rs"]
+mod login;
 mod program;
 mod refused;
 mod server;

@@ -9,8 +9,8 @@ use serde_json::json;
 use testkit::Class;
 use tokio::runtime::Handle;
 
-use crate::browser;
-use crate::server::{Server, Told};
+use super::browser;
+use super::server::{Server, Told};
 
 #[tokio::test]
 async fn a_server_that_wants_a_login_is_connected_after_mcp_login() {

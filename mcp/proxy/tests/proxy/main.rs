@@ -2,8 +2,13 @@
 //!
 //! Invariant: each test has a memory of its own, and servers that are processes of the program itself.
 
+#[path = "../external/mod.rs"]
+mod external;
 mod program;
+mod recall;
 mod s20;
+mod templates;
+mod trust;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

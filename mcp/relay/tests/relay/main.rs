@@ -3,6 +3,8 @@
 //! Invariant: every port is a free one, and what a test starts ends with it.
 
 mod both_ways;
+#[path = "../external/mod.rs"]
+mod external;
 mod failures;
 mod front;
 mod manage;

@@ -4,6 +4,8 @@
 
 mod child;
 mod client;
+#[path = "../external/mod.rs"]
+mod external;
 mod frames;
 mod hostile;
 mod hostile_servers;

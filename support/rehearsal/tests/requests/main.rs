@@ -3,6 +3,7 @@
 //! A line of `table.txt` is a request and what must come of it. Invariant: nothing is done wrongly; what is not done is
 //! refused with the words that were not understood.
 
+mod layers;
 mod readmes;
 mod stage;
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 #[test]
 fn every_malicious_entry_is_flagged_and_hardly_a_benign_one() {
     let corpus: Value =
-        serde_json::from_str(include_str!("../data/tool_descriptions.json")).unwrap();
+        serde_json::from_str(include_str!("../../data/tool_descriptions.json")).unwrap();
     let (mut benign, mut wrong) = (0, Vec::new());
     for entry in corpus["entries"].as_array().unwrap() {
         let signs = signs(entry["description"].as_str().unwrap(), &BTreeSet::new());
@@ -27,9 +27,10 @@ fn every_malicious_entry_is_flagged_and_hardly_a_benign_one() {
 
 #[test]
 fn the_tools_of_real_servers_are_hardly_ever_flagged() {
-    for file in
-        [include_str!("../data/livemcp_tools.json"), include_str!("../data/mcpproxy_tools.json")]
-    {
+    for file in [
+        include_str!("../../data/livemcp_tools.json"),
+        include_str!("../../data/mcpproxy_tools.json"),
+    ] {
         let tools: Tools = serde_json::from_str(file).unwrap();
         let flagged: Vec<_> = tools
             .tools

@@ -3,10 +3,14 @@
 use mcp_proxy::index::{Index, synonyms::Synonyms};
 use mcp_proxy::recall::{Queries, Tools, measure};
 
-const LIVEMCP: [&str; 2] =
-    [include_str!("../data/livemcp_tools.json"), include_str!("../data/livemcp_step_queries.json")];
-const MCPPROXY: [&str; 2] =
-    [include_str!("../data/mcpproxy_tools.json"), include_str!("../data/mcpproxy_queries.json")];
+const LIVEMCP: [&str; 2] = [
+    include_str!("../../data/livemcp_tools.json"),
+    include_str!("../../data/livemcp_step_queries.json"),
+];
+const MCPPROXY: [&str; 2] = [
+    include_str!("../../data/mcpproxy_tools.json"),
+    include_str!("../../data/mcpproxy_queries.json"),
+];
 
 #[test]
 fn recall_stays_above_its_floors() {
