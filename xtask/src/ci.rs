@@ -28,7 +28,8 @@ const STEPS: [Step; 10] = [
     ("unwrap", "clippy --workspace --lib --bins --examples -- -D warnings -D clippy::unwrap_used"),
     ("machete", "machete"),
     ("deny", "deny check bans licenses sources"),
-    ("doc", "doc --workspace --no-deps"),
+    // With an example for the same reason.
+    ("doc", "doc --workspace --no-deps --lib --bin xtask --example forward"),
     ("build", "test --workspace --no-run"),
 ];
 
