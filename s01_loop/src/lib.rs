@@ -19,7 +19,7 @@ mod tool;
 pub use client::{CONTEXT_TOKENS, Client};
 pub use error::{ApiError, CHECK_ADDRESS, Failure};
 pub use history::{History, INTERRUPTED_TURN};
-pub use message::{Block, Content, Message, Role, System};
+pub use message::{Block, Message, Role, System};
 pub use observer::{Event, Observer, SharedObserver, Unobserved};
 pub use process::{End, Process};
 pub use reply::{Reply, Usage};

@@ -41,7 +41,7 @@ pub enum Block {
         tool_use_id: String,
         /// The answer.
         #[serde(default)]
-        content: Content,
+        content: String,
         /// Whether the tool failed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
@@ -73,45 +73,19 @@ impl Block {
     }
 }
 
-/// The content of a message or of a tool result: a string, or a list of blocks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Content {
-    /// Plain text.
-    Text(String),
-    /// Blocks (text, images, …).
-    Blocks(Vec<Block>),
-}
-
-impl Default for Content {
-    fn default() -> Self {
-        Self::Text(String::new())
-    }
-}
-
-impl Content {
-    /// The text in it; text blocks are joined by newlines, other blocks are left out.
-    pub fn text(&self) -> String {
-        match self {
-            Self::Text(text) => text.clone(),
-            Self::Blocks(blocks) => join_text(blocks),
-        }
-    }
-}
-
 /// One message of a conversation. Cloning it costs two pointers.
 #[derive(Clone, Debug)]
 pub struct Message {
-    body: Arc<Body<Vec<Block>>>,
+    body: Arc<Body>,
     /// Its JSON, made on creation and sent with every later request.
     wire: Arc<RawValue>,
 }
 
-/// A message as it goes out, and as it comes in: somebody else may have written its content as a string.
+/// A message as it goes out and is stored.
 #[derive(Debug, Serialize, Deserialize)]
-struct Body<T> {
+struct Body {
     role: Role,
-    content: T,
+    content: Vec<Block>,
 }
 
 impl PartialEq for Message {
@@ -194,10 +168,7 @@ impl Serialize for Message {
 impl<'de> Deserialize<'de> for Message {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Body { role, content } = Body::deserialize(deserializer)?;
-        Ok(match content {
-            Content::Text(text) => Self::new(role, vec![Block::text(text)]),
-            Content::Blocks(blocks) => Self::new(role, blocks),
-        })
+        Ok(Self::new(role, content))
     }
 }
 
@@ -275,13 +246,6 @@ mod tests {
         let message: Message = serde_json::from_value(wire.clone()).unwrap();
         assert_eq!(serde_json::from_str::<Value>(message.wire()).unwrap(), wire);
         assert_eq!(message.text(), "Hi");
-    }
-
-    #[test]
-    fn a_stored_message_with_plain_text_is_one_text_block() {
-        let message: Message =
-            serde_json::from_str(r#"{"role": "user", "content": "hello"}"#).unwrap();
-        assert_eq!(message, Message::user("hello"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use crate::mend::{MAX_DEPTH, UNREADABLE};
-use crate::message::{Block, Content, ephemeral};
+use crate::message::{Block, ephemeral};
 
 /// What a request says about one tool. Cloning it costs two pointers.
 #[derive(Clone, Debug)]
@@ -173,7 +173,7 @@ impl ToolCall {
         };
         Block::ToolResult {
             tool_use_id: self.id.clone(),
-            content: Content::Text(text),
+            content: text,
             is_error: output.is_error,
             extra: Map::new(),
         }
@@ -291,7 +291,7 @@ mod tests {
         let Block::ToolResult { content, .. } = call(json!({})).answer(Output::error(" ")) else {
             panic!("an answer is a tool_result");
         };
-        assert_eq!(content.text(), "look failed without saying why");
+        assert_eq!(content, "look failed without saying why");
     }
 
     #[test]

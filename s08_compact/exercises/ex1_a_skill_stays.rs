@@ -30,7 +30,7 @@ fn skill() -> Output {
 fn results(history: &History) -> Vec<&'static str> {
     let blocks = history.iter().flat_map(|message| message.blocks());
     let text = |block: &Block| match block {
-        Block::ToolResult { content, .. } => Some(content.text()),
+        Block::ToolResult { content, .. } => Some(content.clone()),
         Block::Text { .. } | Block::ToolUse(_) | Block::Other(_) => None,
     };
     let fate = |text: String| {

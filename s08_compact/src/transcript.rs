@@ -67,7 +67,7 @@ fn paragraph(role: Role, block: &Block, most: usize) -> Option<String> {
             let input = without_middle(&call.input.to_string(), most);
             ("Tool call", format!("{} {input}", call.name))
         }
-        Block::ToolResult { content, .. } => ("Tool result", without_middle(&content.text(), most)),
+        Block::ToolResult { content, .. } => ("Tool result", without_middle(content, most)),
         // Thinking and pictures are not told.
         Block::Other(_) => return None,
     };

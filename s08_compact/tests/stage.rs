@@ -164,8 +164,7 @@ pub fn shape(history: &[Message]) -> Vec<String> {
         Block::Text { text, .. } => text.clone(),
         Block::ToolUse(call) => format!("call {}", call.id),
         Block::ToolResult { content, .. } => {
-            let text = content.text();
-            format!("result {}", text.chars().take(90).collect::<String>())
+            format!("result {}", content.chars().take(90).collect::<String>())
         }
         Block::Other(value) => value.to_string(),
     };
@@ -180,7 +179,7 @@ pub fn shape(history: &[Message]) -> Vec<String> {
 pub fn results(history: &[Message]) -> Vec<String> {
     let blocks = history.iter().flat_map(Message::blocks);
     let text = |block: &Block| match block {
-        Block::ToolResult { content, .. } => Some(content.text()),
+        Block::ToolResult { content, .. } => Some(content.clone()),
         Block::Text { .. } | Block::ToolUse(_) | Block::Other(_) => None,
     };
     blocks.filter_map(text).collect()

@@ -24,7 +24,7 @@ fn shape(history: &History) -> Vec<String> {
             tool_use_id,
             content,
             ..
-        } => format!("{tool_use_id}: {}", content.text()),
+        } => format!("{tool_use_id}: {content}"),
         Block::Other(value) => value.to_string(),
     };
     history

@@ -9,7 +9,7 @@ use anyhow::Result;
 use kit::{counted, first_chars, harmless};
 use s01_loop::{Block, History, Message};
 
-use super::{Budget, Change, plain, with_results};
+use super::{Budget, Change, with_results};
 use crate::store::Store;
 
 /// A result longer than this, in characters, goes into a file.
@@ -53,13 +53,13 @@ pub fn files(history: &History, budget: &Budget, store: &Store) -> Result<Option
     let results = last.answered_ids().count().max(1);
     let preview = (most / results).clamp(SHORTEST_PREVIEW, PREVIEW);
     let large = too_large(last, most, preview);
-    let moved = with_results(last, asked, |id, tool, content| {
-        let Some(text) = plain(content).filter(|_| large.contains(&id)) else {
+    let moved = with_results(last, asked, |id, tool, text| {
+        if !large.contains(&id) {
             return Ok(None);
-        };
-        let path = store.keep_output(tool, &text)?;
+        }
+        let path = store.keep_output(tool, text)?;
         let chars = text.chars().count();
-        let start = harmless("persisted-output", first_chars(&text, preview));
+        let start = harmless("persisted-output", first_chars(text, preview));
         Ok(Some(format!("{OPEN}{path}\" chars=\"{chars}\">\n{start}{CLOSE}")))
     })?;
     Ok(moved.map(|(count, message)| Change {
@@ -75,7 +75,7 @@ fn too_large(message: &Message, most: usize, preview: usize) -> Vec<&str> {
             tool_use_id: id,
             content,
             ..
-        } => Some((id.as_str(), plain(content)?)),
+        } => Some((id.as_str(), content.as_str())),
         Block::Text { .. } | Block::ToolUse(_) | Block::Other(_) => None,
     });
     let mut results: Vec<_> = results.collect();

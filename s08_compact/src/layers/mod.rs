@@ -8,10 +8,8 @@ mod files;
 mod messages;
 mod results;
 
-use std::borrow::Cow;
-
 use anyhow::Result;
-use s01_loop::{Block, Content, Message};
+use s01_loop::{Block, Message};
 
 pub use files::{files, moved};
 pub use messages::{gap, messages};
@@ -45,17 +43,6 @@ pub fn text(block: &Block) -> Option<&str> {
     }
 }
 
-/// The text of a result that is nothing but text.
-fn plain(content: &Content) -> Option<Cow<'_, str>> {
-    match content {
-        Content::Text(text) => Some(Cow::Borrowed(text)),
-        Content::Blocks(blocks) if blocks.iter().all(|block| text(block).is_some()) => {
-            Some(Cow::Owned(content.text()))
-        }
-        Content::Blocks(_) => None,
-    }
-}
-
 /// The size of these messages as they are sent.
 pub fn bytes<'a>(messages: impl IntoIterator<Item = &'a Message>) -> usize {
     let messages = messages.into_iter();
@@ -67,7 +54,7 @@ pub fn bytes<'a>(messages: impl IntoIterator<Item = &'a Message>) -> usize {
 fn with_results(
     message: &Message,
     asked: &Message,
-    mut new: impl FnMut(&str, &str, &Content) -> Result<Option<String>>,
+    mut new: impl FnMut(&str, &str, &str) -> Result<Option<String>>,
 ) -> Result<Option<(usize, Message)>> {
     let (mut blocks, mut count) = (message.blocks().to_vec(), 0);
     for block in &mut blocks {
@@ -82,7 +69,7 @@ fn with_results(
         let call = asked.tool_calls().find(|call| call.id == *id);
         let tool = call.map_or("a tool", |call| &call.name);
         if let Some(text) = new(id, tool, content)? {
-            *content = Content::Text(text);
+            *content = text;
             count += 1;
         }
     }

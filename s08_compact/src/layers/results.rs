@@ -6,9 +6,9 @@
 
 use anyhow::Result;
 use kit::{counted, grouped};
-use s01_loop::{Content, History};
+use s01_loop::History;
 
-use super::{Budget, Change, bytes, moved, plain, with_results};
+use super::{Budget, Change, bytes, moved, with_results};
 use crate::store::Store;
 
 /// A result of at most so many bytes stays: its line would not be shorter.
@@ -30,9 +30,8 @@ pub fn results(history: &History, budget: &Budget, store: &Store) -> Result<Opti
     let old = &rounds[..rounds.len().saturating_sub(budget.newest_rounds)];
     let (mut messages, mut count, mut going) = (history.to_vec(), 0, Vec::new());
     for &at in old {
-        let lines = with_results(&history[at], &history[at - 1], |_, tool, content| {
-            Ok(line(tool, content))
-        })?;
+        let lines =
+            with_results(&history[at], &history[at - 1], |_, tool, text| Ok(line(tool, text)))?;
         if let Some((lines, message)) = lines {
             messages[at] = message;
             count += lines;
@@ -48,14 +47,13 @@ pub fn results(history: &History, budget: &Budget, store: &Store) -> Result<Opti
 }
 
 /// The line in the place of a result; none for one that is short, or such a line already.
-fn line(tool: &str, content: &Content) -> Option<String> {
-    let text = content.text();
-    // A long text may begin like such a line; a picture has no text and is never short.
+fn line(tool: &str, text: &str) -> Option<String> {
+    // A long text may begin like such a line.
     let is_line = text.starts_with(OLD) && text.len() <= LONGEST_LINE && !text.contains('\n');
-    if plain(content).is_some() && (text.len() <= SHORT || is_line) {
+    if text.len() <= SHORT || is_line {
         return None;
     }
-    let (chars, or_read) = match moved(&text) {
+    let (chars, or_read) = match moved(text) {
         Some((path, chars)) => (chars, format!(", or read {path}")),
         None => (text.chars().count(), String::new()),
     };
