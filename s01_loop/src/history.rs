@@ -114,16 +114,14 @@ impl History {
 
     /// The calls of the last reply that have no result yet.
     fn open_calls(&self) -> impl Iterator<Item = &ToolCall> {
-        let asked = self.messages.iter().rposition(|message| message.role() == Role::Assistant);
-        let (calls, answers) = match asked {
-            Some(at) => (Some(&self.messages[at]), self.messages.get(at + 1)),
-            None => (None, None),
-        };
-        let answered: HashSet<&str> = answers.into_iter().flat_map(Message::answered_ids).collect();
-        calls
-            .into_iter()
-            .flat_map(Message::tool_calls)
-            .filter(move |call| !answered.contains(call.id.as_str()))
+        let last = self.last_reply().map_or(&[][..], |at| &self.messages[at..]);
+        let answered: HashSet<&str> = last.iter().flat_map(Message::answered_ids).collect();
+        let calls = last.iter().flat_map(Message::tool_calls);
+        calls.filter(move |call| !answered.contains(call.id.as_str()))
+    }
+
+    fn last_reply(&self) -> Option<usize> {
+        self.messages.iter().rposition(|message| message.role() == Role::Assistant)
     }
 
     /// Puts these messages in place of the old ones: a compacted or a resumed conversation. Where a cut has torn a call from
@@ -197,7 +195,7 @@ impl History {
         let blocks = message.blocks();
         last.is_none_or(|last| last.role() == Role::Assistant)
             && message.answered_ids().eq(calls.map(|call| &call.id))
-            && blocks.is_sorted_by_key(|block| !block.is_result())
+            && blocks.is_sorted_by_key(|block| block.answered_id().is_none())
             && !blocks.is_empty()
             && !blocks.iter().any(Block::is_empty_text)
     }
@@ -205,7 +203,7 @@ impl History {
     /// Adds a user message of an earlier conversation: results that answer an open call, and everything else.
     fn take_back(&mut self, message: &Message) {
         let (results, others): (Vec<_>, Vec<_>) =
-            message.blocks().iter().cloned().partition(Block::is_result);
+            message.blocks().iter().cloned().partition(|block| block.answered_id().is_some());
         for result in results {
             self.insert_result(result);
         }
@@ -220,29 +218,15 @@ impl History {
     /// Puts a result where it belongs: at the head of the message behind the calls, in the order of the calls. One that
     /// answers no open call is dropped.
     fn insert_result(&mut self, result: Block) {
-        let Block::ToolResult {
-            tool_use_id: id, ..
-        } = &result
-        else {
-            return;
-        };
-        if !self.open_calls().any(|call| call.id == *id) {
+        if !self.open_calls().any(|call| result.answered_id() == Some(&call.id)) {
             return;
         }
-        let last_reply =
-            self.messages.iter().rposition(|message| message.role() == Role::Assistant);
-        let asked = last_reply.expect("an open call stands in a reply");
-        let place = |id: &str| self.messages[asked].tool_calls().position(|call| call.id == id);
-        let mut blocks =
-            self.messages.get(asked + 1).map_or_else(Vec::new, |message| message.blocks().to_vec());
-        let at = blocks
-            .iter()
-            .take_while(|block| match block {
-                Block::ToolResult { tool_use_id, .. } => place(tool_use_id) < place(id),
-                Block::Text { .. } | Block::ToolUse(_) | Block::Other(_) => false,
-            })
-            .count();
-        blocks.insert(at, result);
+        let asked = self.last_reply().expect("an open call stands in a reply");
+        let calls: Vec<_> = self.messages[asked].tool_calls().map(|call| &call.id).collect();
+        let place = |block: &Block| calls.iter().position(|id| block.answered_id() == Some(id));
+        let answers = self.messages.get(asked + 1).map_or(&[][..], Message::blocks);
+        let mut blocks = [answers, &[result]].concat();
+        blocks.sort_by_key(|block| place(block).unwrap_or(calls.len()));
         self.messages.truncate(asked + 1);
         self.messages.push(Message::new(Role::User, blocks));
     }

@@ -63,8 +63,12 @@ impl Block {
         }
     }
 
-    pub(crate) fn is_result(&self) -> bool {
-        matches!(self, Self::ToolResult { .. })
+    /// The id of the call that it answers.
+    pub(crate) fn answered_id(&self) -> Option<&str> {
+        match self {
+            Self::ToolResult { tool_use_id, .. } => Some(tool_use_id),
+            Self::Text { .. } | Self::ToolUse(_) | Self::Other(_) => None,
+        }
     }
 
     /// A text block without text, which the API refuses.
@@ -140,10 +144,7 @@ impl Message {
 
     /// The ids of the calls it answers, in order.
     pub fn answered_ids(&self) -> impl Iterator<Item = &str> {
-        self.blocks().iter().filter_map(|block| match block {
-            Block::ToolResult { tool_use_id, .. } => Some(tool_use_id.as_str()),
-            Block::Text { .. } | Block::ToolUse(_) | Block::Other(_) => None,
-        })
+        self.blocks().iter().filter_map(Block::answered_id)
     }
 
     /// Its JSON, serialized when it was made.
