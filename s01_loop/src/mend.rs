@@ -4,6 +4,7 @@
 //! All of it would go out again with every later request, and each would fail. Invariants: what comes out of here the API
 //! takes back; what is fit comes out as it came; and it can be written down and read again.
 
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use crate::message::{Block, Message};
@@ -24,9 +25,6 @@ pub(crate) fn mend(block: Block, is_used: impl Fn(&str) -> bool) -> Option<Block
         block if block.is_empty_text() => None,
         Block::Text { text, .. } => Some(Block::text(text)),
         Block::ToolUse(call) => Some(Block::ToolUse(mend_call(call, is_used))),
-        Block::Other(Value::Object(fields)) if fields.get("type") == Some(&json!("tool_use")) => {
-            Some(Block::ToolUse(mend_call(half_call(fields), is_used)))
-        }
         Block::Other(Value::Object(fields)) => thinking(fields).map(Block::Other),
         Block::Other(_) | Block::ToolResult { .. } => None,
     }
@@ -56,19 +54,13 @@ fn mend_call(mut call: ToolCall, is_used: impl Fn(&str) -> bool) -> ToolCall {
     call
 }
 
-/// A call that lacks something.
-fn half_call(mut fields: Map<String, Value>) -> ToolCall {
-    let mut text = |field| match fields.remove(field) {
-        Some(Value::String(text)) => text,
-        Some(Value::Number(number)) => number.to_string(),
+/// Reads the name or the id of a call. A server on a laptop may leave it out, or count.
+pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::String(text) => text,
+        Value::Number(number) => number.to_string(),
         _ => String::new(),
-    };
-    ToolCall {
-        id: text("id"),
-        name: text("name"),
-        input: fields.remove("input").unwrap_or_else(|| json!({})),
-        extra: Map::new(),
-    }
+    })
 }
 
 /// The text in the letters that the API allows.

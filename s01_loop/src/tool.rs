@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use crate::mend::{MAX_DEPTH, UNREADABLE};
+use crate::mend::{MAX_DEPTH, UNREADABLE, text};
 use crate::message::{Block, ephemeral};
 
 /// What a request says about one tool. Cloning it costs two pointers.
@@ -116,8 +116,10 @@ impl ToolSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The id that the result must name.
+    #[serde(default, deserialize_with = "text")]
     pub id: String,
     /// The tool.
+    #[serde(default, deserialize_with = "text")]
     pub name: String,
     /// Its arguments: an object, but nothing else about it is sure until [`ToolCall::args`] has read it.
     pub input: Value,
