@@ -15,16 +15,16 @@ use crate::process::{End, Process};
 use crate::tool::{Output, ToolCall, ToolSpec};
 
 /// How long a command may run.
-pub const TIMEOUT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The most characters of output that the model is shown.
 pub const MAX_OUTPUT: usize = 50_000;
 
 /// The input of the bash tool.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct Input {
+struct Input {
     /// The command line, as typed into a shell.
-    pub command: String,
+    command: String,
 }
 
 /// The directory the program was started in.
@@ -46,21 +46,18 @@ pub fn spec() -> ToolSpec {
 /// Runs the command of a call in this directory.
 pub async fn run(cwd: &Path, call: &ToolCall) -> Output {
     let result = match call.args::<Input>() {
-        Ok(Input { command }) => run_command(cwd, &command, TIMEOUT).await,
+        Ok(Input { command }) => run_command(cwd, &command).await,
         Err(error) => Err(error),
     };
     result.into()
 }
 
-/// Runs a command for at most this long.
-///
-/// # Errors
-/// When the command is refused or the shell cannot be started. A command that fails is no error: its output says so.
-pub async fn run_command(cwd: &Path, command: &str, limit: Duration) -> Result<Output> {
+/// Runs a command. One that fails is no error: its output says so.
+async fn run_command(cwd: &Path, command: &str) -> Result<Output> {
     refuse_fatal(command)?;
     let mut process = Process::start(cwd, command)?;
     let mut text = Text::default();
-    let end = tokio::time::timeout(limit, async {
+    let end = tokio::time::timeout(TIMEOUT, async {
         while let Some(piece) = process.read().await? {
             text.add(piece);
         }
@@ -68,7 +65,7 @@ pub async fn run_command(cwd: &Path, command: &str, limit: Duration) -> Result<O
     })
     .await;
     let note = match end {
-        Err(_) => format!("timed out after {} s and was killed", limit.as_secs()),
+        Err(_) => format!("timed out after {} s and was killed", TIMEOUT.as_secs()),
         Ok(end) => match end? {
             End::Exit(0) => return Ok(Output::ok(text.whole())),
             end @ End::Exit(_) => end.to_string(),

@@ -64,9 +64,10 @@ async fn a_directory_that_is_gone_is_named() {
 #[tokio::test(start_paused = true)]
 async fn a_command_that_takes_too_long_is_killed() {
     // Paused time jumps to the limit as soon as nothing else is to be done.
-    let directory = tempfile::tempdir().unwrap();
-    let output = bash::run_command(directory.path(), "sleep 1000", bash::TIMEOUT).await.unwrap();
-    assert_eq!(output, Output::error("(no output)\n(timed out after 120 s and was killed)"));
+    assert_eq!(
+        run("sleep 1000").await,
+        Output::error("(no output)\n(timed out after 120 s and was killed)")
+    );
 }
 
 #[tokio::test]
