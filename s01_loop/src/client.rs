@@ -3,32 +3,33 @@
 //! The loop asks it with the whole conversation every time, so it joins JSON that each message made once. Invariant:
 //! one call of `send` is one request; trying again is somebody else's decision.
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use anyhow::{Context, Error, Result, bail, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use futures_util::StreamExt;
 use mock_servers::model::rehearsal::Rehearsal;
 use mock_servers::model::{MockModel, Options};
+use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{Response, Url};
 use serde::Serialize;
 
 use crate::error::ApiError;
 use crate::message::{Message, System};
-use crate::observer::{self, Event, SharedObserver};
+use crate::observer::{Event, SharedObserver};
 use crate::process::limit_memory;
 use crate::reply::{Assembler, Reply, Usage};
-use crate::response::{a_stream, events, limit_reached, refusal};
-use crate::settings::{Credentials, DEFAULT_BASE_URL, DEFAULT_MODEL, Settings};
+use crate::response::{events, innermost};
+use crate::settings::{Credentials, DEFAULT_BASE_URL, DEFAULT_MODEL, Settings, number};
 use crate::tool::ToolSpec;
 
 /// The most tokens a reply may have, unless the client is told otherwise.
 const MAX_TOKENS: u32 = 8_000;
 
 /// The context window of a model, in tokens, unless the settings say otherwise.
-pub const CONTEXT_TOKENS: u64 = 200_000;
+const CONTEXT_TOKENS: u64 = 200_000;
 
 /// No window is larger, and sums of its tokens and bytes stay numbers.
 const MOST_CONTEXT_TOKENS: u64 = 1_000_000_000;
@@ -53,9 +54,11 @@ pub struct Client {
 struct Shared {
     http: reqwest::Client,
     messages_url: Url,
+    /// Its scheme, host and port.
+    address: String,
     credentials: Credentials,
     /// The model itself, when it lives in this process; it stops when the last client drops.
-    mock: Option<MockModel>,
+    _mock: Option<MockModel>,
     /// Whether a request ever reached the address, whatever it answered.
     met: AtomicBool,
     /// What all clones have spent. A std lock: nothing is awaited while it is held.
@@ -99,28 +102,34 @@ impl Client {
         };
         let messages_url = messages_url(base_url)?;
         let context_tokens = match (settings.context_tokens.as_deref(), &mock) {
-            (Some(written), _) => parse_tokens(written)?,
+            (Some(written), _) => number("MODEL_CONTEXT_TOKENS", written, MOST_CONTEXT_TOKENS)?,
             (None, Some(mock)) => mock.context_tokens().into(),
             (None, None) => CONTEXT_TOKENS,
         };
-        let client = Self {
+        let address = messages_url.origin().ascii_serialization();
+        let model = settings.model.unwrap_or_else(|| DEFAULT_MODEL.to_owned());
+        let endpoint = match mock {
+            Some(_) => format!("the mock model at {address} (no key needed; ask it for help)"),
+            None => format!("{model} at {address}"),
+        };
+        watcher.see(Event::Connected(&endpoint));
+        Ok(Self {
             shared: Arc::new(Shared {
                 http: http_client(&messages_url, &settings.credentials)?,
                 messages_url,
                 credentials: settings.credentials,
-                mock,
+                _mock: mock,
+                address,
                 met: AtomicBool::new(false),
                 spent: Mutex::default(),
             }),
-            model: settings.model.unwrap_or_else(|| DEFAULT_MODEL.to_owned()),
+            model,
             max_tokens: MAX_TOKENS,
             marks_last_message: false,
             watcher,
             context_tokens,
             fallback_model: settings.fallback_model,
-        };
-        client.watcher.see(Event::Connected(&client.endpoint()));
-        Ok(client)
+        })
     }
 
     /// The same model, watched by somebody else.
@@ -172,21 +181,6 @@ impl Client {
         self.shared.spent.lock().unwrap().clone()
     }
 
-    /// Who answers, in words.
-    pub fn endpoint(&self) -> String {
-        let url = &self.shared.messages_url;
-        let address = url.origin().ascii_serialization();
-        match self.shared.mock {
-            Some(_) => format!("the mock model at {address} (no key needed; ask it for help)"),
-            None => format!("{} at {address}", self.model),
-        }
-    }
-
-    /// The mock model, when it is the one who answers.
-    pub fn mock(&self) -> Option<&MockModel> {
-        self.shared.mock.as_ref()
-    }
-
     /// Sends the conversation and returns the reply, which the watcher sees arrive. Dropping the future closes the
     /// connection, and the model stops.
     ///
@@ -198,24 +192,9 @@ impl Client {
         history: &[Message],
         tools: &[ToolSpec],
     ) -> Result<Reply, ApiError> {
-        let _request = observer::Request::start(&*self.watcher);
         let body = self.body(&system.into(), history, tools);
-        let response = self.post(body).await?;
-        let mut events = Box::pin(events(response));
-        let mut reply = Assembler::new(&*self.watcher, history, &self.shared.spent);
-        while let Some(event) = events.next().await {
-            let event = event.map_err(|error| self.broken(&error))?;
-            let Some(data) = event.data else { continue };
-            if reply.take(&data).map_err(|error| self.redacted(error))? {
-                break;
-            }
-        }
-        let reply = reply.finish()?;
-        self.watcher.see(Event::Spent(&reply.usage));
-        if let Some(remark) = reply.remark() {
-            self.watcher.see(Event::Notice(&remark));
-        }
-        Ok(reply)
+        let reply = self.request(body, history).await;
+        reply.map_err(|error| error.redacted(&self.shared.credentials))
     }
 
     /// The request's JSON. Messages and tools were serialized when they were made: they are all of a long conversation.
@@ -235,60 +214,23 @@ impl Client {
         serde_json::to_vec(&body).expect("strings and JSON values serialize")
     }
 
-    async fn post(&self, body: Vec<u8>) -> Result<Response, ApiError> {
+    async fn request(&self, body: Vec<u8>, history: &[Message]) -> Result<Reply, ApiError> {
+        let mut reply = Assembler::new(&*self.watcher, history, &self.shared.spent);
         let sent = self.shared.http.post(self.shared.messages_url.clone()).body(body).send().await;
         let meets = !sent.as_ref().is_err_and(reqwest::Error::is_connect);
         let met = self.shared.met.fetch_or(meets, Ordering::Relaxed) || meets;
         let response = sent.map_err(|error| ApiError::Unreachable {
-            address: self.shared.messages_url.origin().ascii_serialization(),
-            reason: self.reason(&error),
+            address: self.shared.address.clone(),
+            reason: innermost(&error),
             never_met: !met,
         })?;
-        if response.status().is_success() {
-            return a_stream(response).map_err(|error| self.redacted(error));
-        }
-        Err(self.redacted(refusal(response).await))
-    }
-
-    /// Why a stream gave no more events.
-    fn broken(&self, error: &(dyn std::error::Error + 'static)) -> ApiError {
-        match limit_reached(error) {
-            Some(reason) => ApiError::Malformed { reason },
-            None => ApiError::Interrupted {
-                reason: self.reason(error),
-            },
-        }
-    }
-
-    /// The innermost cause: the outer ones say only that sending failed.
-    fn reason(&self, error: &(dyn std::error::Error + 'static)) -> String {
-        let mut cause = error;
-        while let Some(next) = cause.source() {
-            cause = next;
-        }
-        let cause = match cause.downcast_ref().map(std::io::Error::kind) {
-            // Its own words are about the byte that was missed.
-            Some(std::io::ErrorKind::UnexpectedEof) => "the connection closed".to_owned(),
-            // Its own words are a number of the system's.
-            Some(std::io::ErrorKind::ConnectionRefused) => "connection refused".to_owned(),
-            _ => cause.to_string(),
-        };
-        self.shared.credentials.redact(&cause)
-    }
-
-    /// The error without the key, which a server may repeat in whatever it writes.
-    fn redacted(&self, mut error: ApiError) -> ApiError {
-        let redact = |text: &mut String| *text = self.shared.credentials.redact(text);
-        match &mut error {
-            ApiError::Status { kind, message, .. } | ApiError::InStream { kind, message } => {
-                redact(kind);
-                redact(message);
+        let mut events = pin!(events(response).await?);
+        while let Some(data) = events.next().await {
+            if reply.take(&data?)? {
+                break;
             }
-            ApiError::Unreachable { reason, .. }
-            | ApiError::Interrupted { reason }
-            | ApiError::Malformed { reason } => redact(reason),
         }
-        error
+        reply.finish()
     }
 }
 
@@ -302,14 +244,6 @@ fn messages_url(base_url: &str) -> Result<Url> {
     Url::parse(&format!("{base}/v1/messages")).with_context(|| {
         format!("ANTHROPIC_BASE_URL is no URL: {base_url:?} (an example: http://localhost:11434)")
     })
-}
-
-/// The context window that the settings give.
-fn parse_tokens(written: &str) -> Result<u64> {
-    match written.replace(['_', ','], "").parse() {
-        Ok(tokens) if (1..=MOST_CONTEXT_TOKENS).contains(&tokens) => Ok(tokens),
-        _ => bail!("MODEL_CONTEXT_TOKENS is no number of tokens: {written:?} (an example: 32000)"),
-    }
 }
 
 fn start_mock() -> Result<MockModel> {
@@ -333,17 +267,9 @@ fn http_client(url: &Url, credentials: &Credentials) -> Result<reqwest::Client> 
         // The Messages API does not redirect, and another host must not be sent the key.
         .redirect(reqwest::redirect::Policy::none());
     if url.scheme() == "http" {
-        // Reading the system's certificates takes tens of milliseconds; http never looks at them.
-        builder = builder.tls_certs_only([]);
-    }
-    if is_loopback(url) {
-        builder = builder.no_proxy();
+        // A model on this machine or its network: a proxy is not asked for it, and the system's certificates, which take
+        // tens of milliseconds to read, are never looked at.
+        builder = builder.tls_certs_only([]).no_proxy();
     }
     builder.build().context("setting up HTTP")
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost"
-        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }

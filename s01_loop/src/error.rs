@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::settings::Credentials;
+
 /// What the user can do about an address where nobody answers.
 pub const CHECK_ADDRESS: &str = "check the network and ANTHROPIC_BASE_URL";
 
@@ -55,6 +57,23 @@ pub enum ApiError {
         /// What is wrong with it.
         reason: String,
     },
+}
+
+impl ApiError {
+    /// The error without the key, which a server may repeat in whatever it writes.
+    pub(crate) fn redacted(mut self, credentials: &Credentials) -> Self {
+        let redact = |text: &mut String| *text = credentials.redact(text);
+        match &mut self {
+            Self::Status { kind, message, .. } | Self::InStream { kind, message } => {
+                redact(kind);
+                redact(message);
+            }
+            Self::Unreachable { reason, .. }
+            | Self::Interrupted { reason }
+            | Self::Malformed { reason } => redact(reason),
+        }
+        self
+    }
 }
 
 /// Why a program could not start. `main` returns it, and the user reads one line, not a dump with a backtrace.

@@ -16,7 +16,7 @@ mod response;
 mod settings;
 mod tool;
 
-pub use client::{CONTEXT_TOKENS, Client};
+pub use client::Client;
 pub use error::{ApiError, CHECK_ADDRESS, Failure};
 pub use history::{History, INTERRUPTED_TURN};
 pub use message::{Block, Message, Role, System};

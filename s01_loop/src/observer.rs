@@ -48,19 +48,3 @@ pub struct Unobserved;
 impl Observer for Unobserved {
     fn see(&self, _event: Event<'_>) {}
 }
-
-/// Says `Waiting` when it is made and `Done` when it drops, so that a cancelled request ends too.
-pub(crate) struct Request<'a>(&'a dyn Observer);
-
-impl<'a> Request<'a> {
-    pub(crate) fn start(watch: &'a dyn Observer) -> Self {
-        watch.see(Event::Waiting);
-        Self(watch)
-    }
-}
-
-impl Drop for Request<'_> {
-    fn drop(&mut self) {
-        self.0.see(Event::Done);
-    }
-}

@@ -13,7 +13,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tokio::io::AsyncReadExt;
@@ -22,7 +22,7 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep_until};
 
 use crate::orphans;
-use crate::settings::KEY_VARIABLES;
+use crate::settings::{KEY_VARIABLES, number};
 
 /// How long output is still read after the shell has ended while a child it left behind holds the pipe open.
 const GRACE: Duration = Duration::from_millis(50);
@@ -214,13 +214,10 @@ impl Drop for Process {
 
 /// Takes the limit from the environment. The first to come decides for the whole program.
 pub(crate) fn limit_memory(written: Option<&str>) -> Result<()> {
-    let limit = match written.map(|written| (written, written.parse())) {
+    let limit = match written {
         None => Some(MEMORY_GB),
-        Some(("none", _)) => None,
-        Some((_, Ok(gigabytes @ 1..=1_000_000))) => Some(gigabytes),
-        Some((written, _)) => bail!(
-            "BASH_MEMORY_GB is no number of gigabytes: {written:?} (examples: 4, and none for no limit)"
-        ),
+        Some("none") => None,
+        Some(written) => Some(number("BASH_MEMORY_GB", written, 1_000_000)?),
     };
     let _ = MEMORY_ASKED_FOR.set(limit);
     Ok(())

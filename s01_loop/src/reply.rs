@@ -117,7 +117,7 @@ impl Reply {
     }
 
     /// What the user should know about how it ended.
-    pub(crate) fn remark(&self) -> Option<String> {
+    fn remark(&self) -> Option<String> {
         let reason = self.stop_reason.as_str();
         let is_usual =
             matches!(reason, "" | "end_turn" | "tool_use" | "stop_sequence" | "pause_turn");
@@ -133,8 +133,8 @@ impl Reply {
     }
 }
 
-/// Collects the events of one stream into a reply. What it costs is added to the sum however the request ends: by its
-/// reply, an error, or Ctrl-C.
+/// Collects the events of one request into a reply. However it ends, by its reply, an error, or Ctrl-C, what it costs is added
+/// to the sum and its end is seen.
 pub(crate) struct Assembler<'a> {
     watch: &'a dyn Observer,
     spent: &'a Mutex<Usage>,
@@ -143,8 +143,7 @@ pub(crate) struct Assembler<'a> {
     open: Option<OpenBlock>,
     blocks: Vec<Block>,
     stop_reason: Option<String>,
-    usage: Usage,
-    /// The same as the API wrote it.
+    /// What the API has counted, as it wrote it.
     counts: Map<String, Value>,
     complete: bool,
 }
@@ -158,7 +157,8 @@ struct OpenBlock {
 
 impl Drop for Assembler<'_> {
     fn drop(&mut self) {
-        *self.spent.lock().unwrap() += &self.usage;
+        *self.spent.lock().unwrap() += &self.usage();
+        self.watch.see(Event::Done);
     }
 }
 
@@ -168,6 +168,7 @@ impl<'a> Assembler<'a> {
         history: &'a [Message],
         spent: &'a Mutex<Usage>,
     ) -> Self {
+        watch.see(Event::Waiting);
         Self {
             watch,
             spent,
@@ -175,7 +176,6 @@ impl<'a> Assembler<'a> {
             open: None,
             blocks: Vec::new(),
             stop_reason: None,
-            usage: Usage::default(),
             counts: Map::new(),
             complete: false,
         }
@@ -187,9 +187,7 @@ impl<'a> Assembler<'a> {
             reason: format!("an event cannot be read ({error})"),
         })?;
         match event {
-            Wire::MessageStart { message } => {
-                self.counted(message.usage);
-            }
+            Wire::MessageStart { message } => self.count(&message["usage"]),
             Wire::ContentBlockStart { content_block } => {
                 self.close_block();
                 if let Some(Value::String(text)) = content_block.get("text")
@@ -205,8 +203,9 @@ impl<'a> Assembler<'a> {
             Wire::ContentBlockDelta { delta } => self.extend(delta),
             Wire::ContentBlockStop {} => self.close_block(),
             Wire::MessageDelta { delta, usage } => {
-                self.stop_reason = delta.stop_reason.or(self.stop_reason.take());
-                self.counted(usage);
+                let reason = delta["stop_reason"].as_str().map(str::to_owned);
+                self.stop_reason = reason.or(self.stop_reason.take());
+                self.count(&usage);
             }
             Wire::MessageStop {} => self.complete = true,
             Wire::Error { error } => {
@@ -233,16 +232,21 @@ impl<'a> Assembler<'a> {
         };
         self.close_block();
         let lost_a_call = self.drop_half_call(&stop_reason);
-        while self.blocks.pop_if(|last| is_thinking(last)).is_some() {
-            // The API refuses an assistant message that ends in thinking.
+        while self.blocks.pop_if(|last| matches!(last, Block::Other(_))).is_some() {
+            // The API refuses an assistant message that ends in thinking, which is all that a mended reply has of these.
         }
-        Ok(Reply {
+        let reply = Reply {
             message: Message::new(Role::Assistant, std::mem::take(&mut self.blocks)),
             stop_reason,
-            size: self.usage.total(),
-            usage: self.usage.clone(),
+            size: self.usage().total(),
+            usage: self.usage(),
             lost_a_call,
-        })
+        };
+        self.watch.see(Event::Spent(&reply.usage));
+        if let Some(remark) = reply.remark() {
+            self.watch.see(Event::Notice(&remark));
+        }
+        Ok(reply)
     }
 
     /// A last call whose input is no JSON object is half a call when the reply was cut, and then it goes. Otherwise the model
@@ -261,11 +265,13 @@ impl<'a> Assembler<'a> {
     }
 
     /// Takes the token counts of an event: cumulative, and only those it knows.
-    fn counted(&mut self, usage: Option<Map<String, Value>>) {
-        let counts = usage.into_iter().flatten();
+    fn count(&mut self, usage: &Value) {
+        let counts = usage.as_object().cloned().into_iter().flatten();
         self.counts.extend(counts.filter(|(_, count)| count.is_u64()));
-        let counts = Value::Object(self.counts.clone());
-        self.usage = serde_json::from_value(counts).unwrap_or_default();
+    }
+
+    fn usage(&self) -> Usage {
+        serde_json::from_value(Value::Object(self.counts.clone())).unwrap_or_default()
     }
 
     /// Adds a delta to the open block. Deltas of unknown types add to the field of the same name, so that a block type
@@ -341,19 +347,12 @@ fn is_cut(stop_reason: &str) -> bool {
     matches!(stop_reason, "max_tokens" | "model_context_window_exceeded")
 }
 
-fn is_thinking(block: &Block) -> bool {
-    let Block::Other(fields) = block else {
-        return false;
-    };
-    fields["type"] == "thinking" || fields["type"] == "redacted_thinking"
-}
-
 /// The events of the wire. Unknown ones are skipped, as the API's versioning policy asks.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Wire {
     MessageStart {
-        message: Start,
+        message: Value,
     },
     ContentBlockStart {
         content_block: Map<String, Value>,
@@ -363,9 +362,9 @@ enum Wire {
     },
     ContentBlockStop {},
     MessageDelta {
-        delta: Delta,
+        delta: Value,
         #[serde(default)]
-        usage: Option<Map<String, Value>>,
+        usage: Value,
     },
     MessageStop {},
     Error {
@@ -373,15 +372,4 @@ enum Wire {
     },
     #[serde(other)]
     Unknown,
-}
-
-#[derive(Deserialize)]
-struct Start {
-    #[serde(default)]
-    usage: Option<Map<String, Value>>,
-}
-
-#[derive(Deserialize)]
-struct Delta {
-    stop_reason: Option<String>,
 }

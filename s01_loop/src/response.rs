@@ -4,76 +4,93 @@
 //! nor an error takes more memory than it may.
 
 use std::error::Error;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::time::Duration;
 
-use futures_util::Stream;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use futures_util::{Stream, StreamExt, stream};
+use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
-use reqwest::{Body, Response};
 use serde::Deserialize;
-use sse_stream::{Sse, SseStream};
+use sse_stream::SseByteStream;
 
 use crate::error::ApiError;
 
 const MIB: usize = 1024 * 1024;
 /// The most bytes of a reply with all its events: four times what 128,000 tokens take that come one by one.
 const MAX_REPLY: usize = 64 * MIB;
-/// The most bytes that are read of an error.
+/// An error is read until it has so many bytes.
 const MAX_ERROR: usize = MIB / 16;
 
-/// The response, if it is what was asked for: some other server may live at the address.
-pub(crate) fn a_stream(response: Response) -> Result<Response, ApiError> {
+/// The data of its events. The answer may be an error, or another server may live at the address.
+pub(crate) async fn events(
+    response: Response,
+) -> Result<impl Stream<Item = Result<String, ApiError>>, ApiError> {
+    if !response.status().is_success() {
+        return Err(refusal(response).await);
+    }
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    match kind {
-        Some(kind) if kind.starts_with("text/event-stream") => Ok(response),
-        kind => Err(ApiError::Status {
+    if !kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
+        return Err(ApiError::Status {
             status: response.status().as_u16(),
             kind: "no Messages API stream".to_owned(),
             message: format!("its content type is {}", kind.unwrap_or("not given")),
             retry_after: None,
+        });
+    }
+    let pieces = stream::try_unfold((response, MAX_REPLY), async |(mut response, room)| {
+        let piece = response.chunk().await.map_err(|error| ApiError::Interrupted {
+            reason: innermost(&error),
+        })?;
+        let Some(piece) = piece else { return Ok::<_, ApiError>(None) };
+        let room = room.checked_sub(piece.len()).ok_or_else(|| ApiError::Malformed {
+            reason: format!("the reply has more than {} MiB", MAX_REPLY / MIB),
+        })?;
+        Ok(Some((piece, (response, room))))
+    });
+    let events = SseByteStream::new(Box::pin(pieces)).map(|event| match event {
+        Ok(event) => Ok(event.data),
+        Err(sse_stream::Error::Body(error)) => Err(*error.downcast().expect("it is ours")),
+        Err(error) => Err(ApiError::Malformed {
+            reason: error.to_string(),
         }),
-    }
+    });
+    Ok(events.filter_map(async |event| event.transpose()))
 }
 
-/// Its events, for as long as they keep to the limit.
-pub(crate) fn events(
-    response: Response,
-) -> impl Stream<Item = Result<Sse, impl Error + 'static>> + Send {
-    SseStream::new(Limited::new(Body::from(response), MAX_REPLY).map_err(io::Error::other))
-}
-
-/// The limit that was reached, if that is the error or what caused it.
-pub(crate) fn limit_reached(error: &(dyn Error + 'static)) -> Option<String> {
-    let inner = error.downcast_ref().and_then(io::Error::get_ref);
-    if inner.is_some_and(|inner| inner.is::<LengthLimitError>()) {
-        return Some(format!("the reply has more than {} MiB", MAX_REPLY / MIB));
+/// The innermost cause of an error: the outer ones say only that sending or reading failed.
+pub(crate) fn innermost(mut error: &(dyn Error + 'static)) -> String {
+    while let Some(cause) = error.source() {
+        error = cause;
     }
-    error.source().and_then(limit_reached)
+    match error.downcast_ref().map(io::Error::kind) {
+        // Its own words are about the byte that was missed.
+        Some(ErrorKind::UnexpectedEof) => "the connection closed".to_owned(),
+        // Its own words are a number of the system's.
+        Some(ErrorKind::ConnectionRefused) => "connection refused".to_owned(),
+        _ => error.to_string(),
+    }
 }
 
 /// What a response says that is an error by its status.
-pub(crate) async fn refusal(mut response: Response) -> ApiError {
+async fn refusal(mut response: Response) -> ApiError {
     let mut body = Vec::new();
     // What breaks off says what it has said.
-    while let Ok(Some(piece)) = response.chunk().await {
-        let room = MAX_ERROR - body.len();
-        body.extend_from_slice(&piece[..piece.len().min(room)]);
-        if body.len() == MAX_ERROR {
-            break;
-        }
+    while body.len() < MAX_ERROR
+        && let Ok(Some(piece)) = response.chunk().await
+    {
+        body.extend_from_slice(&piece);
     }
-    let (kind, message) = match serde_json::from_slice::<ErrorBody>(&body) {
-        Ok(body) => (body.error.kind, body.error.message),
-        Err(_) => {
-            let line = first_line(&String::from_utf8_lossy(&body));
-            ("no Messages API error".to_owned(), line)
-        }
+    let error = match serde_json::from_slice::<ErrorBody>(&body) {
+        Ok(body) => body.error,
+        Err(_) => ErrorDetail {
+            kind: "no Messages API error".to_owned(),
+            message: first_line(&String::from_utf8_lossy(&body)),
+        },
     };
     ApiError::Status {
         status: response.status().as_u16(),
-        kind,
-        message,
+        kind: error.kind,
+        message: error.message,
         retry_after: retry_after(response.headers()),
     }
 }

@@ -60,6 +60,13 @@ impl Credentials {
     }
 }
 
+/// The number that a variable holds.
+pub(crate) fn number(variable: &str, written: &str, most: u64) -> Result<u64> {
+    let number = written.replace(['_', ','], "").parse().ok();
+    let number = number.filter(|number| (1..=most).contains(number));
+    number.with_context(|| format!("{variable} is no number from 1 to {most}: {written:?}"))
+}
+
 /// What a client needs to know before its first request.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -82,7 +89,7 @@ impl Settings {
     /// Reads `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, `ANTHROPIC_BASE_URL`, `MODEL_ID`, `FALLBACK_MODEL_ID`,
     /// `MODEL_CONTEXT_TOKENS` and `BASH_MEMORY_GB`; an empty one counts as unset.
     #[expect(clippy::disallowed_methods, reason = "the one place that reads them")]
-    pub fn from_env() -> Self {
+    pub(crate) fn from_env() -> Self {
         let variable = |name: &str| {
             let value = std::env::var(name).ok()?.trim().to_owned();
             (!value.is_empty()).then_some(value)

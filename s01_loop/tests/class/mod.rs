@@ -177,7 +177,7 @@ fn a_command_has_a_memory_limit() {
         .env("BASH_MEMORY_GB", "8 GB")
         .types(&["Hello"])
         .fails_with(1)
-        .complains("BASH_MEMORY_GB is no number of gigabytes: \"8 GB\" (examples: 4, ");
+        .complains("BASH_MEMORY_GB is no number from 1 to 1000000: \"8 GB\"");
 }
 
 #[test]

@@ -231,16 +231,20 @@ async fn a_model_that_falls_silent_is_given_up() {
     );
 }
 
+/// Who answers with these settings, as the user is told.
+fn endpoint_of(settings: Settings) -> anyhow::Result<String> {
+    let notebook = Arc::new(Notebook::default());
+    Client::new(settings, notebook.clone())?;
+    Ok(notebook.lines().remove(0))
+}
+
 #[test]
 fn a_base_url_is_understood_or_refused_with_a_sentence() {
-    let client = |url: &str| {
-        Client::new(
-            Settings {
-                base_url: Some(url.to_owned()),
-                ..Settings::default()
-            },
-            Arc::new(Unobserved),
-        )
+    let endpoint = |url: &str| {
+        endpoint_of(Settings {
+            base_url: Some(url.to_owned()),
+            ..Settings::default()
+        })
     };
     for url in [
         "http://localhost:11434",
@@ -248,21 +252,16 @@ fn a_base_url_is_understood_or_refused_with_a_sentence() {
         "http://localhost:11434/v1",
         "http://localhost:11434/v1/",
     ] {
-        assert!(client(url).unwrap().endpoint().ends_with("at http://localhost:11434"), "{url}");
+        assert!(endpoint(url).unwrap().ends_with("at http://localhost:11434"), "{url}");
     }
     for url in ["localhost:11434", "not a url", "ftp://example.com"] {
-        let error = format!("{:#}", client(url).err().unwrap());
+        let error = format!("{:#}", endpoint(url).unwrap_err());
         assert!(error.starts_with("ANTHROPIC_BASE_URL"), "{url}: {error}");
     }
 }
 
 #[test]
 fn without_key_and_url_the_mock_model_is_embedded() {
-    let client = Client::new(Settings::default(), Arc::new(Unobserved)).unwrap();
-    assert!(client.mock().is_some());
-    assert!(
-        client.endpoint().starts_with("the mock model at http://127.0.0.1:"),
-        "{}",
-        client.endpoint()
-    );
+    let endpoint = endpoint_of(Settings::default()).unwrap();
+    assert!(endpoint.starts_with("connected the mock model at http://127.0.0.1:"), "{endpoint}");
 }
