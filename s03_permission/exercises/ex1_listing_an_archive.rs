@@ -10,7 +10,7 @@
 //!
 //! Hint: `man tar` has more than a hundred options. Is it easier to say what is forbidden, or what is allowed?
 //!
-//! Hint: `Row::reads` in `src/known.rs` hears what the last column says of the operands. What does `format` do for `date`, and
+//! Hint: `Row::knows` in `src/known.rs` makes one expression of a row. What does `format` make of the operands of `date`, and
 //! what does `certain` say to a word of which only the running shell knows the text?
 
 use std::path::Path;

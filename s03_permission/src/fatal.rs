@@ -5,43 +5,34 @@
 //!
 //! Invariant: only commands are refused, never text; `rm -rf /tmp/build` and `echo "rm -rf /"` are not.
 
-use std::path::Path;
+use std::path::{Component, Path};
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet};
+use regex::RegexSet;
 
 use crate::known;
 use crate::shell::{Command, Line, Word};
 
-/// The table in `fatal.txt`: patterns for commands as [`spelled`] writes them, and the reasons.
-static REFUSED: LazyLock<(RegexSet, Vec<&str>)> = LazyLock::new(|| {
-    let rows = include_str!("fatal.txt").lines();
-    let rows = rows.filter_map(|row| row.split_once(" => "));
-    let (patterns, reasons): (Vec<_>, _) =
-        rows.map(|(pattern, why)| (format!("^(?:{pattern})(?: .*)?$"), why)).unzip();
-    let patterns = RegexSet::new(patterns).expect("the table is well formed");
-    (patterns, reasons)
+/// Expressions and what they mean.
+struct Table(RegexSet, Vec<&'static str>);
+
+/// The two parts of `fatal.txt`: words, and commands as [`spelled`] writes them.
+static TABLES: LazyLock<[Table; 2]> = LazyLock::new(|| {
+    let (words, commands) = include_str!("fatal.txt").split_once("\n\n").unwrap_or_default();
+    [(words, ""), (commands, "(?: .*)?")].map(|(part, rest)| {
+        let rows = part.lines().filter_map(|row| row.split_once(" => "));
+        let (patterns, meanings): (Vec<_>, _) =
+            rows.map(|(pattern, meaning)| (format!("^(?:{pattern}){rest}$"), meaning)).unzip();
+        Table(RegexSet::new(patterns).expect("the table is well formed"), meanings)
+    })
 });
 
-/// The root, a system directory or a home, and everything in one of them. `/tmp` does not count.
-static SYSTEM: LazyLock<Regex> = LazyLock::new(|| {
-    let path = r"(?x)^(?: /(?: Applications | Library | System | Users | Volumes | bin | boot | dev | etc | home | lib(?:32|64)? | media
-        | mnt | opt | private | proc | root | run | sbin | srv | sys | usr | var ) | /(?:home|Users)/[^/]+ | /[^/]*[*?\[{][^/]* )?
-        (?:/[*?.{},\[\]!^]+)*$";
-    Regex::new(path).expect("the pattern is well formed")
-});
-
-/// Devices that are safe to write to.
-static HARMLESS: LazyLock<Regex> = LazyLock::new(|| {
-    let path = "^/dev/(?:null|zero|full|u?random|std|tty|pts/|fd/|shm/|tcp/|udp/)";
-    Regex::new(path).expect("the pattern is well formed")
-});
-
-/// Programs that run a command given as arguments.
-const WRAPPERS: &str = "builtin busybox chroot chrt command coproc env exec find flock ionice nice nohup parallel script \
-    setsid stdbuf strace taskset time timeout unshare watch xargs";
-/// Wrappers that take a script.
-const SHELLS: &str = "ash bash dash eval ksh sh zsh";
+impl Table {
+    /// What the first row means that matches.
+    fn find(&self, text: &str) -> Option<&'static str> {
+        self.0.matches(text).iter().next().map(|row| self.1[row])
+    }
+}
 
 /// Returns why a line that runs in `root` is refused, naming the command.
 pub fn fatal(line: &Line, root: &Path) -> Option<String> {
@@ -49,9 +40,8 @@ pub fn fatal(line: &Line, root: &Path) -> Option<String> {
     line.commands.iter().find_map(|command| {
         let mut run = may_run(command).into_iter();
         let found = run.find_map(|run| {
-            let (patterns, reasons) = &*REFUSED;
-            let row = patterns.matches(&spelled(&run, &directory)).iter().next()?;
-            Some(format!("`{}` {}", run.full_text(), reasons[row]))
+            let why = TABLES[1].find(&spelled(&run, &directory))?;
+            Some(format!("`{}` {why}", run.full_text()))
         });
         if matches!(command.name(), Some("cd" | "pushd")) {
             let home = Word::fixed("/root");
@@ -84,15 +74,12 @@ pub(crate) fn may_run(command: &Command) -> Vec<Command> {
 /// Whether a command runs another one given as arguments. `command -v NAME` runs nothing.
 pub(crate) fn is_wrapper(command: &Command) -> bool {
     let mut args = command.args().iter().map(|word| word.text.as_str());
-    command.name().is_some_and(|name| match name {
-        "command" => !matches!(args.next(), Some("-v" | "-V")),
-        "find" => args.any(executes),
-        name => lists(WRAPPERS, name) || lists(SHELLS, name),
-    })
-}
-
-fn lists(names: &str, name: &str) -> bool {
-    names.split_whitespace().any(|listed| listed == name)
+    match command.name().map(|name| (name, TABLES[0].find(name))) {
+        Some(("command", _)) => !matches!(args.next(), Some("-v" | "-V")),
+        Some(("find", _)) => args.any(executes),
+        Some((_, meaning)) => matches!(meaning, Some("<wrapper>" | "<shell>")),
+        None => false,
+    }
 }
 
 /// Whether an argument of `find` is followed by a command.
@@ -107,8 +94,8 @@ fn wrapped(command: &Command) -> Vec<Command> {
     };
     let args = command.args();
     let mut found = Vec::new();
-    if lists(SHELLS, name) {
-        let scripts = args.iter().filter(|word| !word.may_be_option());
+    if TABLES[0].find(name) == Some("<shell>") {
+        let scripts = args.iter().filter(|word| !word.text.starts_with('-'));
         found.extend(scripts.flat_map(|script| Line::parse(&script.text).commands));
     }
     let mut before = "";
@@ -132,15 +119,14 @@ fn wrapped(command: &Command) -> Vec<Command> {
 /// The command as the table expects it: options first, `<system>` and `<device>` in place of such paths, no blanks in words.
 fn spelled(command: &Command, directory: &str) -> String {
     let is_option = |word: &String| word.starts_with('-');
+    let plain = |text: String| text.replace(char::is_whitespace, "_");
     let spell = |word: &Word| {
-        let path = absolute(word, directory);
-        let device = path.rsplit("of=").next().unwrap_or_default();
-        let is_device = device.starts_with("/dev/") && !HARMLESS.is_match(device);
-        match () {
-            () if is_option(&word.text) => word.text.replace(char::is_whitespace, "_"),
-            () if SYSTEM.is_match(&path) => "<system>".to_owned(),
-            () if is_device => "<device>".to_owned(),
-            () => word.shown().replace(char::is_whitespace, "_"),
+        let path = plain(absolute(word, directory));
+        let meaning = TABLES[0].find(&path).filter(|meaning| *meaning != "<harmless>");
+        if is_option(&word.text) {
+            plain(word.text.clone())
+        } else {
+            meaning.map_or_else(|| plain(word.shown()), str::to_owned)
         }
     };
     let name = command.name().unwrap_or_default();
@@ -154,17 +140,22 @@ fn spelled(command: &Command, directory: &str) -> String {
     for (operator, target) in &command.redirects {
         words.extend([operator.clone(), spell(target)]);
     }
-    words.insert(0, name.replace(char::is_whitespace, "_"));
+    words.insert(0, plain(name.to_owned()));
     words.join(" ")
 }
 
-/// The absolute path without `.` and `..`. Quoted glob characters become `_`, because they match nothing but themselves.
+/// The absolute path without `.` and `..`. The root becomes the empty string.
 fn absolute(path: &Word, directory: &str) -> String {
-    let home = path.text.strip_prefix('~').filter(|_| !path.is_fixed);
-    let text = home.map_or_else(|| path.text.clone(), |rest| format!("/root{rest}"));
-    let plain = known::without_dots(&Path::new("/").join(directory).join(text));
-    // The root becomes the empty string.
-    let plain = plain.to_string_lossy();
-    let plain = plain.trim_end_matches('/');
-    if path.is_fixed { plain.replace(['*', '?', '[', '{'], "_") } else { plain.to_owned() }
+    let text = path.unglobbed();
+    let home = text.strip_prefix('~').filter(|_| !path.is_fixed).map(|rest| format!("/root{rest}"));
+    let path = Path::new(directory).join(home.as_deref().unwrap_or(&text));
+    let mut plain = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::Normal(part) => plain.push(part.to_string_lossy()),
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    plain.iter().flat_map(|part| ["/", part]).collect()
 }

@@ -5,12 +5,11 @@
 //! Invariant: a program or an option outside the table asks, and so does a line that is not plain.
 
 use std::collections::HashMap;
-use std::fs;
-use std::iter;
-use std::path::{Component, Path, PathBuf};
-use std::sync::LazyLock;
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
+use s02_tools::Workspace;
 
 use crate::fatal;
 use crate::policy::Decision;
@@ -21,21 +20,15 @@ static KNOWN: LazyLock<HashMap<&str, Row>> = LazyLock::new(|| {
     let rows = include_str!("known.txt").lines().filter_map(|row| {
         let mut cells = row.split(" |").map(str::trim);
         let names = cells.next()?.split(", ");
-        let row = Row(cells.next()?, cells.next()?, cells.next().unwrap_or_default());
-        Some(names.map(move |name| (name, row)))
+        let cells = [cells.next()?, cells.next()?, cells.next().unwrap_or_default()];
+        Some(names.map(move |name| (name, Row(cells, OnceLock::new()))))
     });
     rows.flatten().collect()
 });
 
-/// A sed script that only prints lines by number: `5p`, `1,20p`, `$p`.
-static PRINTS: LazyLock<Regex> = LazyLock::new(|| {
-    let prints = r"^(?:\s*(?:[0-9]+|\$)(?:,(?:[0-9]+|\$))?p\s*(?:;|$))+$";
-    Regex::new(prints).expect("the pattern is well formed")
-});
-
-/// One row: short options, long options, and what the operands may be.
-#[derive(Clone, Copy)]
-struct Row(&'static str, &'static str, &'static str);
+/// One row: short options, long options, what the operands may be, and the expression that they make.
+#[derive(Clone)]
+struct Row([&'static str; 3], OnceLock<Regex>);
 
 /// The decision about a command line that runs in `root`, without any rules.
 pub fn judge(command: &str, root: &Path) -> Decision {
@@ -103,30 +96,28 @@ fn changes_directory(cd: &Command, root: &Path) -> Option<PathBuf> {
 /// Whether a command, redirects included, only reads in each of these directories.
 fn only_reads(command: &Command, places: &[PathBuf]) -> bool {
     let opens = |word: &Word| places.iter().any(|place| opens_secret_or_endless(word, place));
-    let by_table = || {
-        let (row, args) = row_of(command)?;
-        let has_left = row.has("here") && places.len() > 1;
-        let opens = !row.has("names") && args.iter().any(opens);
-        Some(row.reads(args) && !opens && !has_left)
+    let mut targets = command.redirects.iter().map(|(_, target)| target);
+    let reads = match row_of(command) {
+        Some((row, args)) => {
+            row.reads(args)
+                && (row.has("names") || !args.iter().any(opens))
+                && !(row.has("here") && places.len() > 1)
+        }
+        None => command.words.is_empty(),
     };
-    command.redirects_only_read()
-        && !command.redirects.iter().any(|(_, target)| opens(target))
-        && (command.words.is_empty() || by_table().unwrap_or(false))
+    reads && command.redirects_only_read() && !targets.any(opens)
 }
 
 /// The row of a command, which may name up to two subcommands, and the remaining words.
 fn row_of(command: &Command) -> Option<(&'static Row, &[Word])> {
-    let name = command.name()?;
-    let args = command.args();
-    let skipped =
-        usize::from(name == "git" && args.first().is_some_and(|word| word.text == "--no-pager"));
+    let text = command.text();
+    let (text, args) = match text.strip_prefix("git --no-pager ") {
+        Some(rest) => (format!("git {rest}"), &command.args()[1..]),
+        None => (text, command.args()),
+    };
     (0..3).rev().find_map(|count| {
-        let (words, rest) = args.get(skipped..)?.split_at_checked(count)?;
-        let words = words.iter().filter(|word| word.is_fixed).map(|word| word.text.as_str());
-        let words: Vec<_> = iter::once(name).chain(words).collect();
-        let is_name = words.len() == count + 1 && !words.iter().any(|word| word.contains(' '));
-        let row = KNOWN.get(words.join(" ").as_str()).filter(|_| is_name)?;
-        Some((row, rest))
+        let end = text.match_indices(' ').nth(count).map_or(text.len(), |(at, _)| at);
+        Some((KNOWN.get(&text[..end])?, args.get(count..)?))
     })
 }
 
@@ -142,60 +133,56 @@ fn opens_secret_or_endless(word: &Word, place: &Path) -> bool {
         Some((_, value)) => value,
         None => text.trim_start_matches(|c| c != '/'),
     };
-    let glob = path.find(['*', '?', '[']).filter(|_| !word.is_fixed);
-    let (certain, open) = path.split_at(glob.unwrap_or(path.len()));
-    let directory = certain.rfind('/').map_or(0, |slash| slash + 1);
-    let certain = if open.is_empty() { certain } else { &certain[..directory] };
+    let is_glob = |path: &str| !word.is_fixed && path.contains(['*', '?', '[']);
+    let directory = path.rfind('/').map_or("", |slash| &path[..=slash]);
+    let certain = if is_glob(path) { directory } else { path };
     // A `*` in the middle of a path may match a link.
-    open.contains('/') || is_secret_or_endless(&real(&place.join(certain)))
+    is_glob(certain) || is_secret_or_endless(&real(&place.join(certain)))
 }
 
 impl Row {
     fn has(&self, flag: &str) -> bool {
-        self.2.split(' ').any(|given| given == flag)
+        self.0[2].split(' ').any(|given| given == flag)
     }
 
     /// Whether all options and operands are allowed. An option's value in a word of its own counts as an operand.
     fn reads(&self, args: &[Word]) -> bool {
-        let opens = |word: &Word| word.may_be_option() && !word.text.starts_with('-');
-        let (options, operands): (Vec<_>, Vec<_>) =
-            args.iter().partition(|word| word.may_be_option() && !opens(word));
-        let is_certain = self.has("certain") || self.has("here");
-        let mut each = operands.iter();
-        options.iter().all(|option| self.knows(option))
-            && !(is_certain && operands.iter().any(|word| opens(word)))
-            && match () {
-                () if self.has("none") => operands.is_empty(),
-                () if self.has("one") => operands.len() < 2 && each.all(|word| word.is_fixed),
-                () if self.has("format") => each.all(|word| word.text.starts_with('+')),
-                () if self.has("prints") => {
-                    each.next().is_some_and(|word| word.is_fixed && PRINTS.is_match(&word.text))
-                }
-                () => true,
-            }
+        let mut words: Vec<_> = args.iter().map(|word| word.unglobbed() + "\0").collect();
+        words.sort_by_key(|word| !word.starts_with('-') || word == "-\0");
+        self.1.get_or_init(|| self.knows()).is_match(&words.concat())
     }
 
-    /// Whether the row lists this option.
-    fn knows(&self, option: &Word) -> bool {
-        let text = option.text.trim_start_matches('-');
-        let (name, value) = text.split_once('=').unwrap_or((text, ""));
-        let is_long = |name: &str| name.is_empty() || self.1.split(' ').any(|long| long == name);
-        let is_flag = |letter: char| {
-            let at = self.0.split_once(letter);
-            letter != ':' && at.is_some_and(|(_, rest)| !rest.starts_with(':'))
+    /// The expression for the words of such a command: the options in front, a NUL behind each. A file that `*` finds may be
+    /// called like an option.
+    fn knows(&self) -> Regex {
+        let [short, long, _] = self.0;
+        let long = long.replace(' ', "|");
+        let letters = short.chars().map(|letter| match letter {
+            ':' => r"[^\x00*?\[]*".to_owned(),
+            letter => format!("|{letter}"),
+        });
+        let letters: String = letters.collect();
+        let option = match short {
+            "*" => r"[^\x00]*".to_owned(),
+            "-" => format!("-(?:[0-9]*|{long})"),
+            _ => format!(r"-(?:\z{letters})+|--(?:{long})?(?:=[^\x00]*)?"),
         };
-        match self.0 {
-            "*" => true,
-            _ if option.text.starts_with("--") => {
-                is_long(name) && (option.is_fixed || !value.is_empty())
-            }
-            "-" => option.is_fixed && (is_long(text) || text.chars().all(|c| c.is_ascii_digit())),
-            short => {
-                let valued = text.trim_start_matches(is_flag).chars().next();
-                option.is_fixed
-                    && valued.is_none_or(|letter| letter != ':' && short.contains(letter))
-            }
-        }
+        let any_but = |first: &str| format!(r"(?:(?:-|[^{first}\x00-][^\x00]*)?\x00)*");
+        let certain = any_but(r"*?\[");
+        let operands = if self.has("none") {
+            String::new()
+        } else if self.has("format") {
+            r"(?:\+[^\x00]*\x00)*".to_owned()
+        } else if self.has("prints") {
+            let prints = r"\s*(?:[0-9]+|\$)(?:,(?:[0-9]+|\$))?p\s*";
+            format!(r"{prints}(?:;{prints})*;?\s*\x00{certain}")
+        } else if self.has("certain") || self.has("here") {
+            certain
+        } else {
+            any_but("")
+        };
+        let words = Regex::new(&format!(r"^(?:(?:{option})\x00)*{operands}$"));
+        words.expect("the table is well formed")
     }
 }
 
@@ -218,24 +205,8 @@ pub(crate) fn is_secret_or_endless(path: &Path) -> bool {
     path == Path::new("/") || below("/proc") || (below("/dev") && !ends)
 }
 
-/// The path with its links resolved as far as it exists.
+/// The path with its links resolved; `/` for one that leads to nowhere.
 fn real(path: &Path) -> PathBuf {
-    let mut ancestors = path.ancestors();
-    let existing =
-        ancestors.find_map(|ancestor| Some((ancestor, fs::canonicalize(ancestor).ok()?)));
-    let (ancestor, real) = existing.unwrap_or((Path::new(""), PathBuf::from("/")));
-    without_dots(&real.join(path.strip_prefix(ancestor).unwrap_or(path)))
-}
-
-/// The path without `.` and `..`.
-pub(crate) fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-    }
-    plain
+    let resolved = Workspace::at("/").and_then(|all| all.resolve(&path.to_string_lossy()));
+    resolved.unwrap_or_else(|_| PathBuf::from("/"))
 }

@@ -8,7 +8,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use regex::{Captures, Regex};
 use s01_loop::{Answer, ToolCall};
 use s02_tools::{Access, Tool, Toolbox, Workspace};
 use serde::Deserialize;
@@ -198,8 +197,8 @@ fn denied(why: &str) -> String {
     format!("permission denied: {why}. Do not try to get there another way; tell the user.")
 }
 
-/// The call as the user sees it: its whole input with line breaks, and the command that it runs if that is not part of the
-/// input.
+/// The call as the user sees it: its whole input without empty lines, and the command that it runs if that is not part of
+/// the input.
 fn shown(tool: &Tool, call: &ToolCall) -> String {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let fields = call.input.as_object();
@@ -213,12 +212,10 @@ fn shown(tool: &Tool, call: &ToolCall) -> String {
     let given = call.input.get("command").map(text);
     let runs = tool.shell_command(call).filter(|runs| given.as_ref() != Some(runs));
     lines.extend(runs.map(|runs| format!("runs: {runs}")));
-    // Runs of empty lines become a count, so that they cannot push a part of the call off the screen.
-    let gaps = Regex::new(r"\n(?:[^\S\n]*\n){2,}").expect("the pattern is well formed");
+    // Empty lines could push a part of the call off the screen.
     let lines = lines.join("\n");
-    let counted =
-        |gap: &Captures| format!("\n({} empty lines)\n", gap[0].matches('\n').count() - 1);
-    let lines = gaps.replace_all(&lines, counted).replace('\n', "\n  ");
+    let lines: Vec<_> = lines.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines = lines.join("\n  ");
     format!("{} needs permission:\n  {lines}", call.name)
 }
 

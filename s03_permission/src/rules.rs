@@ -10,6 +10,7 @@
 //! from the home.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use regex::Regex;
@@ -37,16 +38,16 @@ pub struct Call<'a> {
     pub root: &'a Path,
 }
 
-/// One rule: its text, its list, and the tools it applies to.
+/// One rule: its text, its list, and the tool it applies to.
 #[derive(Debug)]
 struct Rule {
     shown: String,
     list: String,
-    tools: Vec<String>,
+    tool: String,
     pattern: Pattern,
 }
 
-/// The tools whose patterns are commands, and those whose patterns are files. glob names no file.
+/// The tools whose patterns are commands or files. glob names no file.
 const TOOLS: &str = "bash, connect_mcp, read_file, write_file, edit_file";
 
 impl Rules {
@@ -127,7 +128,7 @@ impl Rules {
     /// The rules of a list that apply to this tool.
     fn of(&self, list: &str, tool: &str) -> impl Iterator<Item = &Rule> {
         let rules = self.0.iter().filter(move |rule| rule.list == list);
-        rules.filter(move |rule| speak_of(&rule.tools, tool))
+        rules.filter(move |rule| means_tool(&rule.tool, tool))
     }
 }
 
@@ -142,18 +143,18 @@ impl Rule {
         if tool.is_empty() || !tool.chars().all(is_name) {
             return Err("a rule begins with the name of a tool, such as \"bash(ls:*)\"".to_owned());
         }
-        let tools = tool_names(&tool);
-        let kind = TOOLS.split(", ").position(|name| name == tools[0]);
-        let pattern = match (pattern, kind) {
+        let pattern = match (pattern, tool.as_str()) {
             ("" | "*", _) => Pattern::All,
-            (pattern, Some(0..2)) => Pattern::command(pattern, list != "allow")?,
-            (pattern, Some(_)) => Pattern::files(pattern, list != "allow")?,
-            (_, None) => return Err(format!("only {TOOLS} take a pattern in brackets")),
+            (pattern, "bash" | "connect_mcp") => Pattern::command(pattern, list != "allow")?,
+            (pattern, "read" | "read_file" | "edit" | "edit_file" | "write" | "write_file") => {
+                Pattern::files(pattern, list != "allow")?
+            }
+            _ => return Err(format!("only {TOOLS} take a pattern in brackets")),
         };
         Ok(Self {
             shown,
             list,
-            tools,
+            tool,
             pattern,
         })
     }
@@ -166,32 +167,18 @@ impl Rule {
     }
 }
 
-/// Whether a name in the settings matches this tool. Case is ignored, a final `*` is a wildcard, Claude Code's names work.
+/// Whether a name in the settings matches this tool. Case is ignored, a final `*` is a wildcard, a server's name means all of its
+/// tools, and Claude Code's names work.
 pub fn means_tool(name: &str, tool: &str) -> bool {
-    speak_of(&tool_names(&name.to_lowercase()), tool)
-}
-
-/// The tools that a lower-case name stands for: Claude Code's `read` and `edit` cover several, a server's name all of its
-/// tools.
-fn tool_names(name: &str) -> Vec<String> {
+    let (name, tool) = (name.to_lowercase(), tool.to_lowercase());
     let is_server = name.starts_with("mcp__") && name.matches("__").count() == 1;
-    let of_server = format!("{name}__*");
-    let names = match name {
-        "read" => &["read_file", "glob"][..],
-        "edit" => &["edit_file", "write_file"],
-        "write" => &["write_file"],
-        _ if is_server => &[name, &of_server],
-        _ => &[name],
-    };
-    names.iter().map(|name| (*name).to_owned()).collect()
-}
-
-fn speak_of(names: &[String], tool: &str) -> bool {
-    let tool = tool.to_lowercase();
-    names.iter().any(|name| match name.strip_suffix('*') {
-        Some(start) => tool.starts_with(start),
-        None => *name == tool,
-    })
+    match (name.as_str(), name.strip_suffix('*')) {
+        ("read", _) => matches!(tool.as_str(), "read_file" | "glob"),
+        ("edit", _) => matches!(tool.as_str(), "edit_file" | "write_file"),
+        ("write", _) => tool == "write_file",
+        (_, Some(start)) => tool.starts_with(start),
+        (name, None) => tool == name || is_server && tool.starts_with(&format!("{name}__")),
+    }
 }
 
 /// What a rule's brackets hold.
@@ -323,16 +310,10 @@ fn always_rule(call: &Call) -> String {
 
 /// The command and its subcommand, for programs that consist of subcommands.
 fn subcommand(command: &Command) -> Option<String> {
-    const MANY: [&str; 11] =
-        ["cargo", "gh", "git", "go", "npm", "pip", "pip3", "pnpm", "rustup", "uv", "yarn"];
-    let name =
-        command.name().filter(|name| MANY.contains(name) && command.redirects_only_read())?;
-    let mut words = command.args().iter();
-    let mut word = || Some(words.next().filter(|it| it.is_fixed && !it.may_be_option())?.shown());
-    let mut shown = format!("{name} {}", word()?);
-    // `npm run` and the like run a script of this name.
-    if shown.ends_with(" run") && name != "cargo" && name != "go" {
-        shown = format!("{shown} {}", word()?);
-    }
-    Some(shown.replace('*', r"\*") + ":*")
+    static SUBCOMMAND: LazyLock<Regex> = LazyLock::new(|| {
+        let subcommand = "^((?:cargo|gh|git|go|pip3?|rustup) [a-z][a-z-]*)(?: |$)";
+        Regex::new(subcommand).expect("the pattern is well formed")
+    });
+    let text = Some(command.text()).filter(|_| command.redirects_only_read())?;
+    Some(format!("{}:*", &SUBCOMMAND.captures(&text)?[1]))
 }

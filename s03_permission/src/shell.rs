@@ -12,17 +12,13 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// One token of a plain line, and of any other. A word is pieces, of which the first does not begin a comment.
+/// A token of any line, and one that a plain line may have: blanks, a comment, an operator, a redirect, or a word.
 static TOKEN: LazyLock<[Regex; 2]> = LazyLock::new(|| {
-    let plain = r#"[\w@%+=:,./^*?\[\]~!-]+ | '[^']*' | "(?:[^"$`\\]|\\[^"$`\\\n])*""#;
-    let any = r#"'[^']*' | "(?:[^"\\]|\\.)*" | \\. | \$\{[^}]*\} | [$<>]\([^)]*\) | `[^`]*` | [^\s;&|<>]"#;
-    [(plain, r"[\ \t]+", ""), (any, r"[^\S\n]+", "&")].map(|(piece, blanks, background)| {
-        let token = format!(
-            r"(?sx) \A (?: {blanks} | \#[^\n]* | && | \|\| | [;|\n{background}]
-            | [0-9]*(?: >> | >& | > | < ) | &> | (?:{piece}) (?: \# | {piece} )* )"
-        );
-        Regex::new(&token).expect("the pattern is well formed")
-    })
+    let any = r#"(?sx) [^\S\n]+ | \#[^\n]* | &[&>]? | \|\|? | [;\n] | [0-9]*(?: >[>&]? | < )
+        | (?: '[^']*' | "(?:[^"\\]|\\.)*" | \\. | \$\{[^}]*\} | [$<>]\([^)]*\) | `[^`]*` | [^\s;&|<>] )+"#;
+    let plain = r#"(?sx)\A(?: [\ \t]+ | \#.* | &[&>] | \|\|? | [;\n] | [0-9]*(?: >[>&]? | < )
+        | (?: '[^']*' | "(?:[^"$`\\]|\\[^"$`\\\n])*" | [\w@%+=:,./^*?\[\]~!\#-] )+ )\z"#;
+    [any, plain].map(|token| Regex::new(token).expect("the pattern is well formed"))
 });
 
 /// A variable with its name and its default, or braces that expand to several words.
@@ -69,16 +65,17 @@ impl Line {
     /// Reads a command line; one that is not plain is unsupported.
     pub fn parse(source: &str) -> Self {
         let is_sound = |c: char| matches!(c, '\n' | '\t') || !c.is_control();
-        let plain = cut(source, true).filter(|_| source.chars().all(is_sound));
-        let mut line = Self {
-            text: source.to_owned(),
-            unsupported: plain.is_none(),
-            commands: plain.unwrap_or_default(),
-        };
-        if line.unsupported {
-            search(source, &mut line.commands);
+        let (mut commands, is_plain) = cut(source);
+        let unsupported = !is_plain || !source.chars().all(is_sound);
+        if unsupported {
+            commands.clear();
+            search(source, &mut commands);
         }
-        line
+        Self {
+            text: source.to_owned(),
+            commands,
+            unsupported,
+        }
     }
 }
 
@@ -161,10 +158,9 @@ impl Word {
         word
     }
 
-    /// Whether the word is an option, or may become one: a file that `*` finds can be called `-o`.
-    pub fn may_be_option(&self) -> bool {
-        let opens = !self.is_fixed && self.text.starts_with(['*', '?', '[', '$', '`', '{']);
-        opens || (self.text.starts_with('-') && self.text != "-")
+    /// The text, with `_` for quoted glob characters, which match nothing but themselves.
+    pub fn unglobbed(&self) -> String {
+        if self.is_fixed { self.text.replace(['*', '?', '[', '{'], "_") } else { self.text.clone() }
     }
 
     /// The word as one would type it.
@@ -186,25 +182,22 @@ fn program(path: &str) -> &str {
     names.find(|name| !name.contains('/')).unwrap_or(path)
 }
 
-/// Cuts a line into commands; a plain one is given up where anything else stands in it.
-fn cut(source: &str, is_plain: bool) -> Option<Vec<Command>> {
-    let token = &TOKEN[usize::from(!is_plain)];
-    let mut commands = Vec::new();
+/// Cuts a line into commands. Also returns whether it is plain.
+fn cut(source: &str) -> (Vec<Command>, bool) {
+    let [any, plain] = &*TOKEN;
+    let (mut commands, mut is_plain) = (Vec::new(), true);
     let mut command = Command::default();
     let mut redirect = None;
     // Behind `&&`, `||` and `|` a command must follow.
     let mut is_open = false;
-    let mut at = 0;
-    while at < source.len() {
-        let token = token.find(&source[at..])?.as_str();
-        at += token.len();
-        let mut is_wrong = false;
+    for token in any.find_iter(source).map(|token| token.as_str()) {
+        is_plain &= plain.is_match(token);
         let operator = token.trim_start_matches(|c: char| c.is_ascii_digit());
         if operator.starts_with(['<', '>']) || operator == "&>" {
-            is_wrong = redirect.replace(operator.to_owned()).is_some();
+            is_plain &= redirect.replace(operator.to_owned()).is_none();
         } else if matches!(token, "&&" | "||" | ";" | "|" | "&" | "\n") {
             let is_empty = command == Command::default();
-            is_wrong = redirect.is_some() || (is_empty && token != "\n");
+            is_plain &= redirect.is_none() && (!is_empty || token == "\n");
             if !is_empty {
                 is_open = !matches!(token, ";" | "\n");
                 commands.push(std::mem::take(&mut command));
@@ -214,7 +207,7 @@ fn cut(source: &str, is_plain: bool) -> Option<Vec<Command>> {
             let begins = redirect.is_none() && command.words.is_empty();
             let is_assignment = begins && word.text.contains('=');
             let is_reserved = begins && RESERVED.split(' ').any(|it| it == word.text);
-            is_wrong = is_assignment || is_reserved;
+            is_plain &= !is_assignment && !is_reserved;
             is_open = false;
             match redirect.take() {
                 Some(operator) => command.redirects.push((operator, word)),
@@ -222,13 +215,9 @@ fn cut(source: &str, is_plain: bool) -> Option<Vec<Command>> {
                 None => command.words.push(word),
             }
         }
-        if is_wrong && is_plain {
-            return None;
-        }
     }
     commands.extend(Some(command).filter(|last| *last != Command::default()));
-    let is_whole = redirect.is_none() && !is_open;
-    (is_whole || !is_plain).then_some(commands)
+    (commands, is_plain && redirect.is_none() && !is_open)
 }
 
 /// The commands that can be found in a line that is not plain.
@@ -240,9 +229,8 @@ fn search(source: &str, commands: &mut Vec<Command>) -> Option<()> {
     let tree = parser.parse(source, None)?;
     // Nested commands are read once per level. Beyond this budget the search stops; the line asks in any case.
     let mut budget: usize = 100_000;
-    let mut cursor = tree.walk();
-    loop {
-        let node = cursor.node();
+    let mut nodes = vec![tree.root_node()];
+    while let Some(node) = nodes.pop() {
         let text = &source[node.byte_range()];
         let body = node.child(0).filter(|body| body.kind() == "command");
         match node.kind() {
@@ -251,23 +239,29 @@ fn search(source: &str, commands: &mut Vec<Command>) -> Option<()> {
                 budget = budget.checked_sub(text.len())?;
                 let text = text.split("<<").next().unwrap_or_default();
                 let text = VARIABLE.replace_all(text, |found: &Captures| value(found, &variables));
-                commands.extend(cut(&text, false).into_iter().flatten());
+                commands.extend(cut(&text).0);
             }
             "variable_assignment" => {
                 let set = text.split_once('=');
                 variables.extend(set.map(|(name, value)| (name, value.trim_matches(['"', '\'']))));
             }
-            "function_definition" => commands.extend(fork_bomb(text)),
-            _ => {}
-        }
-        if !cursor.goto_first_child() {
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    return Some(());
+            "function_definition" => {
+                let name =
+                    node.child_by_field_name("name").map_or("", |name| &source[name.byte_range()]);
+                if is_fork_bomb(name, text) {
+                    let words = vec![Word::fixed(format!("{name}()"))];
+                    commands.push(Command {
+                        words,
+                        redirects: Vec::new(),
+                    });
                 }
             }
+            _ => {}
         }
+        let children: Vec<_> = node.children(&mut node.walk()).collect();
+        nodes.extend(children.into_iter().rev());
     }
+    Some(())
 }
 
 /// The value of a variable as far as the line sets it, or the words that braces expand to.
@@ -281,19 +275,12 @@ fn value(found: &Captures, variables: &HashMap<&str, &str>) -> String {
     value.or(default).unwrap_or(&found[0]).to_owned()
 }
 
-/// A function that starts itself in the background, or twice in one pipe, as a command of its own: `NAME()`.
-fn fork_bomb(function: &str) -> Option<Command> {
-    let name = function.trim_start_matches("function ");
-    let name = name.split(['(', '{', ' ']).next()?;
+/// Whether a function starts itself in the background, or twice in one pipe.
+fn is_fork_bomb(name: &str, function: &str) -> bool {
     let text = function.replace("&&", ";").replace("||", ";");
-    let is_bomb = |pipe: &str| {
+    text.split([';', '\n', '{', '}']).any(|pipe| {
         let words = pipe.split(['|', '&', ' ', '\t', '(', ')']);
         let calls = words.filter(|word| *word == name).count();
         (calls > 1 && pipe.contains('|')) || (calls > 0 && pipe.contains('&'))
-    };
-    let is_bomb = !name.is_empty() && text.split([';', '\n', '{', '}']).any(is_bomb);
-    is_bomb.then(|| Command {
-        words: vec![Word::fixed(format!("{name}()"))],
-        redirects: Vec::new(),
     })
 }

@@ -79,7 +79,7 @@ fn always_covers_a_subcommand_or_exactly_this_line() {
     let cases = [
         ("cargo build --release", "bash(cargo build:*)", "cargo build", "cargo run"),
         ("cd x && git commit -m a | cat", "bash(git commit:*)", "git commit -m b", "git push"),
-        ("npm run lint", "bash(npm run lint:*)", "npm run lint --fix", "npm run build"),
+        ("npm run lint", "bash(npm run lint)", "npm run 'lint'", "npm run lint --fix"),
         ("rm -rf ./build", "bash(rm -rf ./build)", "rm -rf  ./build", "rm -rf ./build x"),
         ("rm *.o", r"bash(rm \*.o)", "rm *.o", "rm a.o"),
         ("echo hi > out.txt", "bash(echo hi > out.txt)", "echo 'hi' >out.txt", "echo hi > out2.txt"),
