@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::table;
-use crate::words::{Shape, Token, has, number, set, tokens};
+use crate::words::{SETS, Shape, Token, number, set, tokens};
 
 /// How a clause is joined to the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +26,12 @@ pub struct Clause {
     pub tokens: Vec<Token>,
     /// The text that the tokens were cut from.
     pub source: String,
-    pub join: Join,
     /// Whether it began with `could you`: then a question mark asks for nothing.
     pub is_polite: bool,
 }
 
-fn opens_line(text: &str, all: &[Token], at: usize) -> bool {
+/// Whether a token is the first of a line below another.
+pub fn opens_line(text: &str, all: &[Token], at: usize) -> bool {
     at > 0 && text[all[at - 1].end..all[at].start].contains('\n')
 }
 
@@ -44,9 +44,6 @@ pub fn segments(text: &str) -> Vec<Vec<Token>> {
             open.push(token);
             continue;
         }
-        while open.last().is_some_and(|last| last.is(", and")) {
-            open.pop();
-        }
         open.extend(Some(token).filter(|token| token.is("?")));
         found.push(Vec::new());
     }
@@ -56,36 +53,28 @@ pub fn segments(text: &str) -> Vec<Vec<Token>> {
 
 /// Where the clause that begins at `from` ends, and where the next one begins.
 pub fn clause_end(tokens: &[Token], from: usize) -> (usize, usize) {
-    let says = |some: &[Token], words: &str| some.iter().any(|token| token.is(words));
     let asks = tokens.last().is_some_and(|last| last.text == "?");
     for at in from + 1..tokens.len() {
         let token = &tokens[at];
-        if token.is("while")
-            && says(&tokens[at..], "background")
-            && !says(&tokens[from..at], "background")
-        {
+        if token.is("while") && says(&tokens[at..], "background") {
             return (at, at);
         }
         if token.is(";") && at + 1 < tokens.len() {
             return (at, at + 1);
         }
-        let is_colon = token.is(":") && tokens.get(at + 1).is_some_and(|next| next.is(set("wh")));
         let next = (at + 1..tokens.len()).find(|next| !tokens[*next].is(set("skipped")));
-        let Some(next) = next.filter(|_| is_colon || token.is(", and")) else { continue };
+        let Some(next) = next.filter(|_| token.is(", and")) else { continue };
         let (verb, after) = (&tokens[next], tokens.get(next + 1));
-        // `review the files and fix them` is one thing; so is `claim and work`, where the verb stands alone.
-        let is_one = verb.is("fix mend correct discard")
-            || verb.is("report") && after.is_some_and(|after| after.is("back"));
+        // `claim and work` is one thing: the verb stands alone.
         let is_alone = after.is_none_or(|after| after.shape == Shape::Mark || after.is("and"));
         let begins = table::is_verb(&verb.low) && verb.shape == Shape::Word && !is_alone
-            || verb.is(set("wh")) && (asks || is_colon)
+            || verb.is(set("@wh")) && asks
             || verb.is("only but don't never")
             || verb.is("do") && after.is_some_and(|not| not.is("not"));
-        let before = &tokens[from..at];
-        let is_greeting = before.len() == 1 && before[0].is("hello hi hey ok okay thanks great");
-        let has_content =
-            is_greeting || before.iter().filter(|token| !is_filler(token)).count() > 1;
-        if begins && !is_one && (has_content || is_colon) {
+        // So is `review the files and fix them`.
+        let is_one = verb.is("fix mend correct discard");
+        let has_content = tokens[from..at].iter().filter(|token| !is_filler(token)).count() > 1;
+        if begins && !is_one && has_content {
             return (at, next);
         }
     }
@@ -98,29 +87,19 @@ pub fn is_filler(token: &Token) -> bool {
 }
 
 impl Clause {
-    pub fn new(source: &str, tokens: &[Token], join: Join) -> Self {
-        let mut clause = Self::cut(source, tokens.to_vec(), join);
-        clause.drop_courtesy();
-        clause
-    }
-
     pub fn of(source: &str) -> Self {
-        Self::new(source, &tokens(source), Join::Then)
+        Self::new(source, tokens(source))
     }
 
-    /// The same, with the politeness in front.
-    pub fn whole(source: &str) -> Self {
-        Self::cut(source, tokens(source), Join::Then)
-    }
-
-    fn cut(source: &str, tokens: Vec<Token>, join: Join) -> Self {
-        let source = source.to_owned();
-        Self {
+    pub fn new(source: &str, tokens: Vec<Token>) -> Self {
+        let (source, is_polite) = (source.to_owned(), false);
+        let mut clause = Self {
             tokens,
             source,
-            join,
-            is_polite: false,
-        }
+            is_polite,
+        };
+        clause.drop_courtesy();
+        clause
     }
 
     pub fn text(&self) -> &str {
@@ -135,12 +114,8 @@ impl Clause {
         start.zip(end).map_or("", |(start, end)| self.source[start..end].trim())
     }
 
-    pub fn find(&self, words: &str) -> Option<usize> {
-        self.tokens.iter().position(|token| token.is(words))
-    }
-
     pub fn says(&self, words: &str) -> bool {
-        self.find(words).is_some()
+        says(&self.tokens, words)
     }
 
     /// `could you please`, `I want you to`: politeness before an order.
@@ -163,16 +138,10 @@ impl Clause {
 
     /// Whether it asks and does not order.
     pub fn is_question(&self) -> bool {
-        let Some(first) = self.tokens.first() else { return false };
-        // `do you …` asks, `do a …` orders.
-        let second_is_you =
-            self.tokens.get(1).is_some_and(|next| next.is("i you we it he she they"));
-        // Whoever likes something orders nothing.
-        first.is(set("wh"))
-            || first.is("i") && self.tokens.get(1).is_some_and(|next| next.is("like love hate"))
-            || (first.is(set("aux")) && (second_is_you || !first.is("do have don't")))
-            // `ask bob: is it done?` asks bob.
-            || (self.says("?") && !self.is_polite && !(first.is("ask") && self.says(":")))
+        let asks = find_at("asks", self, 0, PLAIN).is_some_and(|found| found.label.is_empty());
+        // `ask bob: is it done?` asks bob.
+        let is_for_other = || self.tokens[0].is("ask") && self.says(":");
+        asks || self.says("?") && !self.is_polite && !is_for_other()
     }
 }
 
@@ -205,53 +174,30 @@ struct Pattern {
     pieces: Vec<Piece>,
 }
 
-/// The patterns of a rule, and the words that it passes over like fillers.
-#[derive(Default)]
-struct Rule {
-    patterns: Vec<Pattern>,
-    skips: &'static str,
-}
-
 /// Slots of a kind that only the caller knows: where one that begins at this token ends.
 pub type Kind<'k> = &'k dyn Fn(&str, &[Token], usize) -> Option<usize>;
 
 pub const PLAIN: Kind = &|_, _, _| None;
 
-static RULES: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
-    let mut rules: HashMap<&str, Rule> = HashMap::new();
+static RULES: LazyLock<HashMap<&str, Vec<Pattern>>> = LazyLock::new(|| {
+    let mut rules: HashMap<&str, Vec<Pattern>> = HashMap::new();
     let lines = include_str!("patterns.txt").lines();
-    for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        if let Some((name, words)) = line.split_once(" = ") {
-            if let Some(rule) = name.strip_prefix("skip ") {
-                rules.entry(rule).or_default().skips = words;
-            }
-            continue;
-        }
-        let (head, pattern) = line.split_once(": ").expect("a pattern has a head");
+    let is_pattern = |line: &&str| !line.starts_with('#') && !line.contains(" = ");
+    for (head, pattern) in lines.filter(is_pattern).filter_map(|line| line.split_once(": ")) {
         let (rule, label) = head.split_once(' ').unwrap_or((head, ""));
-        let spaced = pattern.replace('[', " [ ").replace(']', " ] ");
-        for words in expanded(&spaced.split_whitespace().collect::<Vec<_>>()) {
-            let pieces = words.into_iter().map(piece).collect();
-            rules.entry(rule).or_default().patterns.push(Pattern { label, pieces });
+        for words in expanded(pattern) {
+            let pieces = words.split_whitespace().map(piece).collect();
+            rules.entry(rule).or_default().push(Pattern { label, pieces });
         }
     }
     rules
 });
 
 /// A pattern with and without what may be left out.
-fn expanded<'a>(words: &[&'a str]) -> Vec<Vec<&'a str>> {
-    let Some(open) = words.iter().position(|word| *word == "[") else {
-        return vec![words.to_vec()];
-    };
-    let mut depth = 0;
-    let is_close = |word: &&str| {
-        depth += i32::from(*word == "[") - i32::from(*word == "]");
-        depth == 0
-    };
-    let close = open + words[open..].iter().position(is_close).expect("a bracket is closed");
-    let with = [&words[..open], &words[open + 1..close], &words[close + 1..]].concat();
-    let without = [&words[..open], &words[close + 1..]].concat();
-    [expanded(&with), expanded(&without)].concat()
+fn expanded(pattern: &str) -> Vec<String> {
+    let Some((before, rest)) = pattern.split_once('[') else { return vec![pattern.to_owned()] };
+    let (inner, after) = rest.split_once(']').expect("a bracket is closed");
+    [inner, ""].iter().flat_map(|part| expanded(&format!("{before}{part}{after}"))).collect()
 }
 
 fn piece(word: &str) -> Piece {
@@ -317,8 +263,9 @@ fn matched<'c>(
     (at, is_open): (usize, bool),
     kind: Kind,
 ) -> Option<Found<'c>> {
-    let Rule { patterns, skips } = &RULES[rule];
-    patterns.iter().find_map(|pattern| {
+    // The words that this rule passes over like fillers.
+    let skips = SETS.get(format!("skip {rule}").as_str()).copied().unwrap_or_default();
+    RULES[rule].iter().find_map(|pattern| {
         let mut matcher = Matcher {
             tokens: &clause.tokens,
             kind,
@@ -391,9 +338,7 @@ impl Matcher<'_> {
         };
         for end in ends {
             self.slots.push((name, at, end));
-            // A filler behind a text is a part of it.
-            let is_whole = kind == "text" && !more.is_empty();
-            let went = if is_whole { self.piece(more, end) } else { self.rest(more, end) };
+            let went = self.rest(more, end);
             if went.is_some() {
                 return went;
             }
@@ -412,11 +357,11 @@ fn is_kind(kind: &str, token: &Token) -> bool {
         "signature" => token.shape == Shape::Signature,
         "number" => number(&token.low).is_some(),
         "word" => token.shape == Shape::Word && !is_filler(token),
-        _ => false,
+        kind => kind.starts_with('@') && token.is(set(kind)),
     }
 }
 
 /// Whether one of these tokens is one of these words.
 pub fn says(tokens: &[Token], words: &str) -> bool {
-    tokens.iter().any(|token| has(words, &token.low))
+    tokens.iter().any(|token| token.is(words))
 }

@@ -22,7 +22,7 @@ const WHO: &str = "I am the rehearsal model of this course";
 
 /// What a sentence asks to be remembered: empty when it only says so, none when it asks for something else.
 pub fn fact(sentence: &str) -> Option<String> {
-    let clause = Clause::whole(sentence[..fact_end(sentence)].trim());
+    let clause = Clause::of(sentence[..fact_end(sentence)].trim());
     let found =
         clause::find("fact", &clause, PLAIN).filter(|_| !sentence.trim_end().ends_with('?'))?;
     let said = match found.label {

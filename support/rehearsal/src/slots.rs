@@ -82,29 +82,27 @@ impl Clause {
     /// Whether a word may be the name of somebody: no row knows it, and it is said where a name is said.
     pub fn may_be_name(&self, at: usize) -> bool {
         let token = &self.tokens[at];
-        let is_free = token.shape == Shape::Word
-            && !token.is("everybody everyone somebody someone anybody anyone nobody people team nothing none")
+        token.shape == Shape::Word
+            && !token.is(set("nobody"))
             && !table::is_known(token)
             && !is_filler(token)
-            && token.low.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
-        let is_there = at == 0 || self.tokens[at - 1].is(set("before-names"));
-        is_free && (is_there || self.source[token.start..token.end].ends_with("'s"))
+            && token.low.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+            && (at == 0 || self.tokens[at - 1].is(set("before-names")))
     }
 
     fn take_kind(&self, slots: &mut Slots, used: &mut [bool]) {
-        for (at, token) in self.tokens.iter().enumerate() {
-            let is_kind = self.tokens.get(at + 1).is_some_and(|next| next.is(set("kinds-of")));
-            let is_ending =
-                |rest: &&str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_alphanumeric());
+        let kind = |at: usize| {
+            let (token, next) = (&self.tokens[at], self.tokens.get(at + 1));
+            let is_ending = |rest: &&str| rest.bytes().all(|b| b.is_ascii_alphanumeric());
             let dotted = token.text.strip_prefix('.').filter(is_ending);
-            let dotted = dotted.filter(|_| token.shape != Shape::Mark);
-            let pattern = Some(token.text.as_str())
-                .filter(|text| token.shape == Shape::Path && text.contains('*'));
-            let found = pattern.or(dotted).or_else(|| ending(&token.low).filter(|_| is_kind));
-            if let (Some(found), None) = (found, &slots.kind) {
-                slots.kind = Some(found.to_owned());
-                used[at] = true;
-            }
+            let pattern = Some(token.text.as_str()).filter(|text| text.contains('*'));
+            let named = ending(&token.low);
+            let named = named.filter(|_| next.is_some_and(|next| next.is(set("kinds-of"))));
+            pattern.or(dotted).filter(|_| token.shape == Shape::Path).or(named)
+        };
+        if let Some((at, kind)) = (0..used.len()).find_map(|at| Some((at, kind(at)?))) {
+            slots.kind = Some(kind.to_owned());
+            used[at] = true;
         }
     }
 
@@ -112,36 +110,24 @@ impl Clause {
     fn take_dir(&self, wanted: bool, slots: &mut Slots, used: &mut [bool]) {
         let kind = |kind: &str, tokens: &[Token], at: usize| {
             let (token, next) = (&tokens[at], tokens.get(at + 1));
-            let is_last = next.is_none_or(|next| next.shape == Shape::Mark);
-            let behind = |words: &str| at > 0 && tokens[at - 1].is(words);
+            let is_last =
+                next.is_none_or(|next| next.shape == Shape::Mark || next.is(set("dir-ends")));
             let fits = match (kind, token.shape) {
-                ("slash", shape) => shape == Shape::Path && token.text.ends_with('/'),
-                ("named", _) => behind("called named") && is_dir_name(token, true),
-                ("name", _) => behind(set("@places")) && is_dir_name(token, is_last),
-                ("before", _) => {
-                    next.is_some_and(|next| next.is(set("@places")))
-                        && is_dir_name(token, false)
-                        && !token.is("whole")
-                }
-                ("inside", Shape::Path) if behind("in under inside of below within from") => {
+                (_, Shape::Word) if is_filler(token) => false,
+                ("name", Shape::Word) => is_last || !table::is_verb(&token.low),
+                ("below", Shape::Word) => is_last,
+                // A plain word in this place is a folder, too, unless it means something else.
+                ("inside", Shape::Word) => is_last && !table::is_known(token),
+                (_, Shape::Path) => {
                     let name = token.text.rsplit('/').next().unwrap_or_default();
                     !token.text.contains('*') && (!name.contains('.') || token.text == ".")
                 }
-                // A plain word in this place is a folder, too, unless it means something else.
-                ("inside", Shape::Word) if behind("in under inside of below within from") => {
-                    let ends = |next: &Token| next.is("and with which that containing");
-                    (is_last || next.is_some_and(ends))
-                        && !is_filler(token)
-                        && (behind("under inside below within") || !table::is_known(token))
-                }
-                _ => false,
+                (_, shape) => kind != "inside" && matches!(shape, Shape::Quoted | Shape::Code),
             };
             fits.then_some(at + 1)
         };
         for at in 0..self.tokens.len() {
-            let is_place =
-                |at: usize| self.tokens.get(at).is_some_and(|next| next.is(set("@places")));
-            used[at] |= is_place(at) || self.tokens[at].is("current working") && is_place(at + 1);
+            used[at] |= self.tokens[at].is(set("@places"));
             let found = clause::find_at("dir", self, at, &kind);
             if let Some(found) = found.filter(|_| wanted && slots.dir.is_none()) {
                 slots.dir = Some(found.text("dir").trim_end_matches('/').to_owned());
@@ -151,7 +137,7 @@ impl Clause {
     }
 
     fn take_rest(&self, row: &Row, slots: &mut Slots, used: &mut [bool]) {
-        if let Some(at) = self.find(row.after) {
+        if let Some(at) = self.tokens.iter().position(|token| token.is(row.after)) {
             let last = self.tokens.iter().rposition(|token| token.shape != Shape::Mark);
             slots.rest = self.between(at + 1, last.map_or(at, |last| last.max(at)) + 1).to_owned();
             used[at..].fill(true);
@@ -242,14 +228,6 @@ pub fn shell(word: &str) -> String {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"_-./*@:+,".contains(&b);
     let is_bare = !word.is_empty() && word.bytes().all(is_plain) && !word.starts_with('-');
     if is_bare { word.to_owned() } else { in_quotes(word) }
-}
-
-fn is_dir_name(token: &Token, may_be_verb: bool) -> bool {
-    let is_word = token.shape == Shape::Word
-        && !is_filler(token)
-        && !token.is("current working listing and called named structure")
-        && (may_be_verb || !table::is_verb(&token.low));
-    matches!(token.shape, Shape::Path | Shape::Quoted | Shape::Code) || is_word
 }
 
 /// A file as it is meant.

@@ -3,7 +3,11 @@
 //! A list is read whole before the request is cut into clauses: `then` in it is an order of tasks and no order to the
 //! model. Invariant: each item is the user's text, and each dependency is a subject of the list.
 
-use crate::clause::{self, Clause, Found, PLAIN, is_filler, is_full_stop, says};
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
+
+use crate::clause::{self, Clause, Found, PLAIN, is_filler, is_full_stop, opens_line, says};
 use crate::words::{Shape, Token, number, set, stems, tokens};
 
 /// A task to put on the board.
@@ -18,8 +22,6 @@ pub struct TaskSpec {
 fn samples() -> impl Iterator<Item = (&'static str, &'static str)> {
     set("samples").split(" | ").filter_map(|sample| sample.split_once(' '))
 }
-
-const ORDINALS: [&str; 6] = ["first", "second", "third", "fourth", "fifth", "sixth"];
 
 /// The file and the text that a sample's subject asks for.
 pub fn sample(subject: &str) -> Option<(String, String)> {
@@ -46,8 +48,8 @@ pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
     let chained = list.contains(", then ") || list.contains("; then ");
     let mut tasks: Vec<TaskSpec> = Vec::new();
     for item in items(list) {
-        let clause = Clause::whole(&item);
-        let found = reference(&clause);
+        let clause = Clause::of(&item);
+        let found = clause::find("depends", &clause, PLAIN);
         let own = found.as_ref().map_or(item.as_str(), |found| found.text("own"));
         let own = own.trim_end_matches([',', ' ']);
         if !own.is_empty() {
@@ -63,16 +65,7 @@ pub fn listed(text: &str) -> Option<(Vec<TaskSpec>, String)> {
             _ => {}
         }
     }
-    let mut rest = rest.trim_start_matches(['.', ',', ';', ' ', '\n']);
-    // Sentences behind the list may say what depends on what: `The second depends on the first.`
-    while let Some(end) =
-        rest.find('.').map(|end| end + 1).or(Some(rest.len()).filter(|end| *end > 0))
-    {
-        if !depend(&mut tasks, &rest[..end]) {
-            break;
-        }
-        rest = rest[end..].trim_start();
-    }
+    let rest = rest.trim_start_matches(['.', ',', ';', ' ', '\n']);
     let is_all = found.number("count").is_none_or(|count| count as usize == tasks.len());
     (is_all && !tasks.is_empty()).then(|| (tasks, rest.to_owned()))
 }
@@ -83,14 +76,14 @@ pub fn counted(clause: &Clause) -> Option<Result<Vec<TaskSpec>, String>> {
     let (what, count) = (found.text("what"), found.number("count"));
     match found.label {
         // `set the task to done` speaks of one that is there.
-        "one" if clause.tokens[1].is("the this that") => return None,
-        // A second task would become a part of the first.
-        "one" if says(found.tokens("what"), "task tasks each another") => {
-            return Some(Err(what.to_owned()));
+        "list" | "one" if found.label == "list" || clause.tokens[1].is("the this that") => {
+            return None;
         }
-        "one" => return Some(Ok(vec![spec(what)])),
-        "whose" => return Some(Err(what.to_owned())),
-        "list" => return None,
+        // A second task would become a part of the first.
+        "one" if !says(found.tokens("what"), "task tasks each another") => {
+            return Some(Ok(vec![spec(what)]));
+        }
+        "one" | "whose" => return Some(Err(what.to_owned())),
         _ => {}
     }
     let some = || {
@@ -112,73 +105,50 @@ pub fn counted(clause: &Clause) -> Option<Result<Vec<TaskSpec>, String>> {
 /// Where a list ends: with its sentence, or where the model is told what comes next.
 fn end_of_list(body: &str) -> usize {
     let all = tokens(body);
-    let mut depth = 0_i32;
     for (at, token) in all.iter().enumerate() {
-        depth += i32::from(token.text == "(") - i32::from(token.text == ")");
         // The number of an item ends nothing.
         if is_full_stop(&all, at) && !(at > 0 && all[at - 1].shape == Shape::Number) {
             return token.start;
         }
         let joints = all[..at].iter().rev().take_while(|token| token.is("then and , ;")).count();
-        if token.is(set("list-ends")) && joints > 0 && depth == 0 {
+        if token.is(set("list-ends")) && joints > 0 {
             return all[at - joints].start;
         }
     }
     body.len()
 }
 
-/// The items of a list: cut at commas, semicolons, lines, `and`, `then`, outside parentheses.
+/// The items of a list: cut at commas, semicolons, lines, `and`, outside parentheses.
 pub fn items(body: &str) -> Vec<String> {
     let all = tokens(body);
-    let has_semicolon = all.iter().any(|token| token.text == ";");
+    let joints = if all.iter().any(|token| token.text == ";") { ";" } else { ", and" };
     let (mut cuts, mut depth, mut refers) = (vec![(0, 0)], 0_i32, false);
     for (at, token) in all.iter().enumerate() {
         depth += i32::from(token.text == "(") - i32::from(token.text == ")");
-        if at > 0 && body[all[at - 1].end..token.start].contains('\n') {
-            cuts.push((token.start, token.start));
-        }
-        let refers_on = |next: &Token| next.is("which depends depending blocked needs that");
-        let next_refers = all.get(at + 1).is_some_and(refers_on);
-        let is_joint =
-            if has_semicolon { token.text == ";" } else { token.is(", and") && !next_refers };
         // `c depends on a and b` is one item.
         refers |= token.is("depends depending blocked waits");
-        if is_joint && depth == 0 && !(refers && token.is("and")) {
+        if opens_line(body, &all, at) {
+            cuts.push((token.start, token.start));
+        } else if token.is(joints) && depth == 0 && !(refers && token.is("and")) {
             cuts.push((token.start, token.end));
             refers = false;
         }
     }
     cuts.push((body.len(), body.len()));
-    let item = |two: &[(usize, usize)]| {
-        let item = body[two[0].1..two[1].0].trim().trim_start_matches(['-', '*', ' ']);
-        let numbered = item.trim_start_matches(|c: char| c.is_ascii_digit());
-        let is_numbered = numbered.len() < item.len() && numbered.starts_with(['.', ')']);
-        let item = if is_numbered { numbered[1..].trim() } else { item };
-        let joints = ["and then ", "then ", "and "].iter();
-        let item = joints.fold(item, |item, word| item.strip_prefix(word).unwrap_or(item));
-        item.trim_matches([' ', '\n', '\t', '"', ',', '.']).to_owned()
-    };
+    // What stands before an item is no part of it: a dash, a number, `and then`.
+    static ITEM: LazyLock<Regex> = LazyLock::new(|| {
+        let item = r#"(?s)^[-*\s]*(?:\d+[.)])?[\s"]*(?:(?:and|then) )*(.*?)[\s",.]*$"#;
+        Regex::new(item).expect("it is one")
+    });
+    let item = |two: &[(usize, usize)]| ITEM.replace(&body[two[0].1..two[1].0], "$1").into_owned();
     cuts.windows(2).map(item).filter(|item| !item.is_empty()).collect()
-}
-
-/// What depends on what: `b (depends on a)`, `the second is blocked by the first`.
-fn reference(clause: &Clause) -> Option<Found<'_>> {
-    let kind = |kind: &str, tokens: &[Token], at: usize| {
-        let is_whom = |token: &&Token| {
-            token.is("the one task is are last") || ORDINALS.contains(&token.low.as_str())
-        };
-        let words = tokens[at..].iter().take_while(is_whom).count();
-        let is_named = tokens[at..at + words].iter().any(|token| !token.is("the one task is are"));
-        (kind == "which" && is_named).then_some(at + words)
-    };
-    clause::find("depends", clause, &kind)
 }
 
 /// The place of the task that a reference means.
 fn resolve(reference: &str, tasks: &[TaskSpec]) -> Option<usize> {
     let words = tokens(reference);
     let ordinal = |token: &Token| {
-        let place = ORDINALS.iter().position(|word| *word == token.low);
+        let place = set("@nth").split(' ').position(|word| word == token.low);
         place.or_else(|| token.low.parse::<usize>().ok()?.checked_sub(1))
     };
     if let Some(at) = words.iter().find_map(ordinal) {
@@ -193,10 +163,8 @@ fn resolve(reference: &str, tasks: &[TaskSpec]) -> Option<usize> {
 
 /// `where the second depends on the first`: notes it in the tasks; `false` when it says something else.
 pub fn depend(tasks: &mut [TaskSpec], sentence: &str) -> bool {
-    let clause = Clause::whole(sentence);
-    let is_short =
-        |found: &Found| found.tokens("own").iter().filter(|token| !is_filler(token)).count() < 4;
-    let found = reference(&clause).filter(is_short);
+    let clause = Clause::of(sentence);
+    let found = clause::find("depends", &clause, PLAIN);
     found.is_some_and(|found| waits(tasks, &found, None).is_some())
 }
 
@@ -238,12 +206,9 @@ pub fn plan(text: &str) -> Option<(Vec<String>, String)> {
         return None;
     }
     let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '`' && c != '"');
-    let rest =
-        ["and ", "then "].iter().fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
-    let is_list = found.label != "aim" || list.contains(',');
-    let steps = ["look at what there is", list.trim().trim_end_matches('.'), "say what came of it"]
-        .map(str::to_owned);
-    Some((if is_list { items(list) } else { steps.to_vec() }, rest.to_owned()))
+    let steps = ["look at what there is", list.trim().trim_end_matches('.'), "say what came of it"];
+    let items = if found.label == "aim" { steps.map(str::to_owned).to_vec() } else { items(list) };
+    Some((items, rest.to_owned()))
 }
 
 /// A task of the board, as the tool that lists it shows it.
@@ -259,20 +224,21 @@ pub struct OnBoard {
 
 /// The board, from its text: `[~] 0001-x write it (alice) · blocked by …`.
 pub fn board(text: &str) -> Vec<OnBoard> {
+    static LINE: LazyLock<Regex> = LazyLock::new(|| {
+        let line = r"^\s*\[(.)\] (\S+) (.*?)(?: \(([^()]*)\))?( · .*)?$";
+        Regex::new(line).expect("it is one")
+    });
     let line = |line: &str| {
-        let (mark, rest) = line.trim().strip_prefix('[')?.split_once("] ")?;
-        let (id, rest) = rest.split_once(' ')?;
-        // What stands behind a dot is in its way; an owner of whom more is said than the name has let go of it.
-        let (rest, is_blocked) =
-            rest.split_once(" · ").map_or((rest, false), |(rest, _)| (rest, true));
-        let owned = rest.rsplit_once(" (").filter(|(_, owner)| owner.ends_with(')'));
-        let is_owned = owned.is_some_and(|(_, owner)| !owner.contains(' '));
-        let (id, subject) = (id.to_owned(), owned.map_or(rest, |(subject, _)| subject).to_owned());
+        let found = LINE.captures(line)?;
+        let (id, subject) = (found[2].to_owned(), found[3].to_owned());
+        let mark = found[1].chars().next()?;
+        // An owner of whom more is said than the name has let go of it.
+        let is_owned = found.get(4).is_some_and(|owner| !owner.as_str().contains(' '));
         Some(OnBoard {
             id,
             subject,
-            mark: mark.chars().next().unwrap_or(' '),
-            is_free: mark != "x" && !is_blocked && !is_owned,
+            mark,
+            is_free: mark != 'x' && found.get(5).is_none() && !is_owned,
         })
     };
     text.lines().filter_map(line).collect()

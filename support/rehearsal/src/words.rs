@@ -39,7 +39,7 @@ impl Token {
     }
 }
 
-static SETS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+pub static SETS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     let lines = include_str!("patterns.txt").lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| line.split_once(" = ")).collect()
 });

@@ -7,7 +7,7 @@
 use regex_lite::Regex;
 
 use super::{Planner, Result};
-use crate::clause::{self, Clause, Join, PLAIN, is_filler, says};
+use crate::clause::{self, Clause, PLAIN, is_filler, says};
 use crate::mcp;
 use crate::run::{Act, Content, Refusal};
 use crate::slots::{ending, file};
@@ -73,7 +73,7 @@ impl Planner<'_, '_> {
         if !prompt.to_lowercase().starts_with("remind me") {
             self.check(&prompt)?;
         }
-        self.push(Act::Schedule(found.when, prompt, durable), clause.join);
+        self.push(Act::Schedule(found.when, prompt, durable));
         Ok(Some(takes_rest))
     }
 }
@@ -137,11 +137,11 @@ impl Planner<'_, '_> {
             Some(Ok((wanted, rest))) => {
                 // Servers of another harness are connected already.
                 if self.world.can(Can::Connect) {
-                    self.push(Act::Connect(wanted.clone()), clause.join);
+                    self.push(Act::Connect(wanted.clone()));
                 }
                 self.server = wanted.first().filter(|_| wanted.len() == 1).cloned();
                 if let (Some(server), false) = (&self.server, rest.is_empty()) {
-                    self.push(Act::Serve(server.clone(), rest, None), Join::Then);
+                    self.push(Act::Serve(server.clone(), rest, None));
                 }
                 return Some(Ok(()));
             }
@@ -201,7 +201,7 @@ impl Planner<'_, '_> {
         self.server = Some(server.clone());
         if self.world.connected.contains(&server) {
             match mcp::pick(clause, self.world.tools, Some(&server), false) {
-                Some(Ok((name, input))) => self.push(Act::Named(name, input), Join::Then),
+                Some(Ok((name, input))) => self.push(Act::Named(name, input)),
                 Some(Err(missing)) => return Err(self.missing(&missing, clause)),
                 None => return Err(self.refuse(clause.text(), clause)),
             }
@@ -209,9 +209,9 @@ impl Planner<'_, '_> {
         }
         let is_planned = |act: &Act| matches!(act, Act::Connect(known) if known.contains(&server));
         if !self.steps.iter().any(|step| is_planned(&step.act)) {
-            self.push(Act::Connect(vec![server.clone()]), clause.join);
+            self.push(Act::Connect(vec![server.clone()]));
         }
-        self.push(Act::Serve(server, clause.text().to_owned(), only), Join::Then);
+        self.push(Act::Serve(server, clause.text().to_owned(), only));
         Ok(())
     }
 
@@ -241,7 +241,7 @@ impl Planner<'_, '_> {
                 let why = format!("I have no tool here that edits {path}, so I did nothing");
                 return Some(Err(self.no(why, clause)));
             }
-            self.push(Act::Replace(path, old, new), clause.join);
+            self.push(Act::Replace(path, old, new));
             return Some(Ok(()));
         }
         // Rows of the table: a long module, a line that is added, hints and docstrings.
@@ -255,7 +255,7 @@ impl Planner<'_, '_> {
         if let Some(word) = left.or(finds_nothing.then(|| clause.text().to_owned())) {
             return Some(Err(self.refuse(&word, clause)));
         }
-        self.push(Act::Create(path, content), clause.join);
+        self.push(Act::Create(path, content));
         Some(Ok(()))
     }
 }
@@ -297,7 +297,11 @@ fn made(clause: &Clause) -> Option<(String, Content, Option<String>)> {
         }
     };
     let found = clause::find("create", clause, &kind)?;
-    let end = clause.find("with that which containing").unwrap_or(found.end);
+    let end = clause
+        .tokens
+        .iter()
+        .position(|token| token.is("with that which containing"))
+        .unwrap_or(found.end);
     let head = &clause.tokens[..end];
     let text = found.text("text").trim_end_matches([',', ' ']);
     let path = found.first("path").map(|token| file(&token.text));

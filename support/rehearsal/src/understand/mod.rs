@@ -36,6 +36,8 @@ struct Planner<'p, 'w> {
     only_looks: Option<String>,
     /// The file that a clause has named.
     mentioned: Option<String>,
+    /// How the clause in hand is joined to the one before.
+    join: Join,
 }
 
 type Result<T> = std::result::Result<T, Refusal>;
@@ -51,6 +53,7 @@ impl<'p, 'w> Planner<'p, 'w> {
             server: None,
             only_looks: None,
             mentioned: None,
+            join: Join::Then,
         }
     }
 
@@ -69,24 +72,25 @@ impl<'p, 'w> Planner<'p, 'w> {
         }
         if is_held(text) {
             let told = "I wait, and have done nothing. Say it again when you want it.";
-            self.push(Act::Say(told.to_owned()), Join::Then);
+            self.push(Act::Say(told.to_owned()));
             return Ok(());
         }
         if let Some(act) = self.skill(text)? {
-            self.push(act, Join::Then);
+            self.push(act);
             return Ok(());
         }
         let mut rest = text.trim().to_owned();
         while !rest.is_empty() {
+            self.join = Join::Then;
             rest = if self.world.can(Can::CreateTask)
                 && let Some((specs, more)) = tasks::listed(&rest)
             {
-                self.push(Act::Tasks(specs), Join::Then);
+                self.push(Act::Tasks(specs));
                 more
             } else if self.world.can(Can::Todo)
                 && let Some((items, more)) = tasks::plan(&rest)
             {
-                self.push(Act::Todo(items), Join::Then);
+                self.push(Act::Todo(items));
                 more
             } else {
                 let end = sentence_end(&rest);
@@ -100,7 +104,7 @@ impl<'p, 'w> Planner<'p, 'w> {
     fn sentence(&mut self, text: &str) -> Result<()> {
         if let Some(fact) = history::fact(text) {
             let told = (!fact.is_empty()).then(|| Act::Say(format!("Noted: {fact}")));
-            told.into_iter().for_each(|act| self.push(act, Join::Then));
+            told.into_iter().for_each(|act| self.push(act));
             let rest = text[history::fact_end(text)..].trim();
             return if rest.is_empty() { Ok(()) } else { self.sentence(rest) };
         }
@@ -116,11 +120,12 @@ impl<'p, 'w> Planner<'p, 'w> {
     }
 
     fn segment(&mut self, source: &str, tokens: &[Token]) -> Result<()> {
-        let (mut from, mut join) = (0, Join::Then);
+        let mut from = 0;
+        self.join = Join::Then;
         while from < tokens.len() {
             let (end, next) = clause_end(tokens, from);
-            let clause = Clause::new(source, &tokens[from..end], join);
-            let rest = Clause::new(source, &tokens[from..], join);
+            let clause = Clause::new(source, tokens[from..end].to_vec());
+            let rest = Clause::new(source, tokens[from..].to_vec());
             from = if clause.tokens.is_empty() {
                 next
             } else if let Some(all) = self.whole(&clause, &rest)? {
@@ -132,7 +137,7 @@ impl<'p, 'w> Planner<'p, 'w> {
                 next
             };
             let is_end = tokens.get(end).is_some_and(|token| token.is(";"));
-            join = if is_end { Join::Then } else { Join::And };
+            self.join = if is_end { Join::Then } else { Join::And };
         }
         Ok(())
     }
@@ -144,7 +149,7 @@ impl<'p, 'w> Planner<'p, 'w> {
         for job in &jobs {
             self.check(job)?;
         }
-        self.push(Act::Delegate(jobs), clause.join);
+        self.push(Act::Delegate(jobs));
         Ok(Some(true))
     }
 
@@ -173,7 +178,7 @@ impl<'p, 'w> Planner<'p, 'w> {
             return self.servers(clause).unwrap_or_else(|| self.row(clause));
         }
         if let Some(act) = self.command(clause) {
-            self.push(act, clause.join);
+            self.push(act);
             return Ok(());
         }
         for read in [Self::hiring, Self::servers, Self::files] {
@@ -182,14 +187,14 @@ impl<'p, 'w> Planner<'p, 'w> {
             }
         }
         match tasks::counted(clause).filter(|_| self.world.can(Can::CreateTask)) {
-            Some(Ok(specs)) => self.push(Act::Tasks(specs), clause.join),
+            Some(Ok(specs)) => self.push(Act::Tasks(specs)),
             Some(Err(word)) => return Err(self.refuse(&word, clause)),
             None => return self.row(clause),
         }
         Ok(())
     }
 
-    fn push(&mut self, act: Act, join: Join) {
+    fn push(&mut self, act: Act) {
         let last = match self.steps.last_mut().map(|step| &mut step.act) {
             Some(Act::Row(row, slots)) => Some((row.make, slots)),
             _ => None,
@@ -214,7 +219,10 @@ impl<'p, 'w> Planner<'p, 'w> {
                 let act = Act::of(Make::ReadAll, before.clone());
                 self.steps.last_mut().expect("it is the last").act = act;
             }
-            _ => self.steps.push(Step { act, join }),
+            _ => self.steps.push(Step {
+                act,
+                join: self.join,
+            }),
         }
     }
 
@@ -251,7 +259,7 @@ impl<'p, 'w> Planner<'p, 'w> {
 
 /// `wait`, `no, hold on`: nothing is done.
 fn is_held(text: &str) -> bool {
-    let mut parts = text.split(['.', ',', '!', ';', '—', '\n', ':']).map(Clause::whole);
+    let mut parts = text.split(['.', ',', '!', ';', '—', '\n', ':']).map(Clause::of);
     let label = |part: Clause| clause::find("held", &part, PLAIN).map(|found| found.label);
     parts.any(|part| label(part) == Some(""))
 }

@@ -4,7 +4,7 @@
 //! offer can be typed as it stands.
 
 use super::{Planner, Result};
-use crate::clause::{Clause, Join, is_filler};
+use crate::clause::{Clause, is_filler};
 use crate::history;
 use crate::mcp;
 use crate::run::{Act, Content, Job, Refusal, Step};
@@ -40,7 +40,7 @@ impl Planner<'_, '_> {
                 if !self.world.can_do(row) {
                     no_tool = true;
                 } else if let Some(act) = self.make(row, slots, clause) {
-                    self.push(act, clause.join);
+                    self.push(act);
                     return Ok(());
                 }
                 continue;
@@ -57,7 +57,7 @@ impl Planner<'_, '_> {
         if !no_tool && !self.world.tools.outside().is_empty() {
             match mcp::pick(clause, self.world.tools, None, false) {
                 Some(Ok((name, input))) => {
-                    self.push(Act::Named(name, input), clause.join);
+                    self.push(Act::Named(name, input));
                     return Ok(());
                 }
                 Some(Err(missing)) if !missing.choices.is_empty() => {
@@ -67,7 +67,7 @@ impl Planner<'_, '_> {
             }
         }
         if clause.is_question() && history::knows(self.world, clause.text()) {
-            self.push(Act::Say(history::recall(self.world, clause.text())), clause.join);
+            self.push(Act::Say(history::recall(self.world, clause.text())));
             return Ok(());
         }
         if let Some(no) = self.gone(clause) {
@@ -183,7 +183,7 @@ impl Planner<'_, '_> {
                 return Err(Refusal::new(format!("“{words}” {why}"), ["what can you do?"]));
             }
             if self.steps.is_empty() {
-                self.push(Act::Say("All right: I did nothing.".to_owned()), Join::Then);
+                self.push(Act::Say("All right: I did nothing.".to_owned()));
             }
         }
         let has_tasks = self.steps.iter().any(|step| matches!(step.act, Act::Tasks(_)));

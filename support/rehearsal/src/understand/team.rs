@@ -5,7 +5,7 @@
 //! understood first, and refused when it is not.
 
 use super::{Planner, Result};
-use crate::clause::{self, Clause, Found, Join, clause_end, is_filler, says};
+use crate::clause::{self, Clause, Found, clause_end, is_filler, says};
 use crate::mcp;
 use crate::run::{Act, Job, Refusal, Step};
 use crate::speak::{listed, sentence};
@@ -47,7 +47,7 @@ impl Planner<'_, '_> {
             self.check(job)?;
         }
         for name in &names {
-            self.push(Act::Spawn(name.clone(), role.clone(), job.clone(), false), clause.join);
+            self.push(Act::Spawn(name.clone(), role.clone(), job.clone(), false));
         }
         self.people.extend(names);
         Ok(())
@@ -69,7 +69,7 @@ impl Planner<'_, '_> {
             }
             at = next;
         };
-        let clause = Clause::new(source, &tokens[from..end], Join::Then);
+        let clause = Clause::new(source, tokens[from..end].to_vec());
         let known = self.people.clone();
         let kind = |kind: &str, tokens: &[Token], at: usize| tells(kind, tokens, at, &known);
         let Some(found) = clause::find("tell", &clause, &kind) else { return Ok(None) };
@@ -130,7 +130,7 @@ impl Planner<'_, '_> {
                 Some(Job::Text(job)) => job.push_str(&format!(" {what}")),
                 Some(job) => *job = Job::Text(what.clone()),
                 None if self.world.can(Can::Send) => {
-                    self.push(Act::Message(name.clone(), what.clone()), clause.join)
+                    self.push(Act::Message(name.clone(), what.clone()))
                 }
                 None => return Ok(false),
             }
