@@ -7,7 +7,7 @@
 use regex_lite::Regex;
 
 use super::{Planner, Result};
-use crate::clause::{self, Clause, PLAIN, is_filler, says};
+use crate::clause::{self, Clause, Found, PLAIN, is_filler, says};
 use crate::mcp;
 use crate::run::{Act, Content, Refusal};
 use crate::slots::{ending, file};
@@ -40,14 +40,12 @@ impl Planner<'_, '_> {
     pub(super) fn schedule(&mut self, clause: &Clause, rest: &Clause) -> Result<Option<bool>> {
         let first = clause.tokens.first();
         let is_ordered = first.is_some_and(|first| first.is("schedule remind"));
-        let is_set = first.is_some_and(|first| first.is("set create make add"))
-            && clause.tokens.iter().take(6).any(|token| token.is("reminder recurring"));
         let own = when::find(clause);
         // `what is on tomorrow?` asks.
         if clause.is_question() && own.as_ref().is_some_and(|found| found.from > 0) && !is_ordered {
             return Ok(None);
         }
-        let takes_rest = is_ordered || is_set || own.is_some_and(|found| found.from == 0);
+        let takes_rest = is_ordered || own.is_some_and(|found| found.from == 0);
         let whole = if takes_rest { rest } else { clause };
         let Some(found) = when::find(whole) else {
             if !is_ordered {
@@ -96,22 +94,19 @@ pub(super) fn delegated(clause: &Clause) -> Option<Vec<String>> {
 fn each_job(text: &str) -> Vec<String> {
     let joint =
         Regex::new("( and|[,;]( and)?) (the other|another) |, (and )?one ").expect("it is one");
-    let who = Regex::new("^(one )?((subagent|sub-agent|subtask|task) )?(to |should )?")
-        .expect("it is one");
-    let job = |part: &str| {
-        let part = part.trim().trim_end_matches(['.', ',']);
-        sentence(&ordered(&who.replace(part, "")))
-    };
-    joint.split(text).map(job).filter(|job| !job.is_empty()).collect()
+    let jobs =
+        joint.split(text).map(|part| sentence(&ordered(part.trim_end_matches([' ', '.', ',']))));
+    jobs.filter(|job| !job.is_empty()).collect()
 }
 
-/// `reads a` and `reading a` as an order: `read a`.
+/// `one reads a` and `reading a` as an order: `read a`.
 fn ordered(words: &str) -> String {
-    let Some((verb, rest)) = words.split_once(' ') else { return words.to_owned() };
-    let low = verb.to_lowercase();
-    let cut = low.strip_suffix("ing").or(low.strip_suffix('s')).unwrap_or(&low);
-    let verb = [cut.to_owned(), format!("{cut}e")].into_iter().find(|word| table::is_verb(word));
-    format!("{} {rest}", verb.unwrap_or(low))
+    let mut words = words.split(' ').skip_while(|word| has(set("before-jobs"), word));
+    let verb = words.next().unwrap_or_default().to_lowercase();
+    let cut = verb.strip_suffix("ing").or(verb.strip_suffix('s')).unwrap_or(&verb);
+    let known = [cut.to_owned(), format!("{cut}e")].into_iter().find(|word| table::is_verb(word));
+    let rest = words.map(|word| format!(" {word}")).collect::<String>();
+    format!("{}{rest}", known.unwrap_or(verb))
 }
 
 /// The prompt of a schedule: the clause without its time and the words that only say that it is scheduled.
@@ -156,7 +151,7 @@ impl Planner<'_, '_> {
             }
             None => {}
         }
-        if clause.says("tools") || made(clause).is_some() {
+        if clause.says("tools") {
             return None;
         }
         let has_file = clause.tokens.iter().any(|token| token.shape == Shape::Path);
@@ -235,135 +230,90 @@ impl Planner<'_, '_> {
 
     /// Files that are made or changed.
     pub(super) fn files(&mut self, clause: &Clause) -> Option<Result<()>> {
-        if let Some((path, old, new)) = replacing(clause) {
+        if let Some(found) = clause::find("replace", clause, PLAIN) {
+            let path = found.first("path").map(|token| file(&token.text));
             let path = path.or_else(|| self.last_path())?;
             if !self.world.can(Can::Edit) {
                 let why = format!("I have no tool here that edits {path}, so I did nothing");
                 return Some(Err(self.no(why, clause)));
             }
+            let (old, new) = (found.text("old").to_owned(), found.text("new").to_owned());
             self.push(Act::Replace(path, old, new));
             return Some(Ok(()));
         }
-        // Rows of the table: a long module, a line that is added, hints and docstrings.
-        let is_long = clause.says("long huge enormous big large") && clause.says("functions");
-        if is_long || !self.world.can(Can::Write) && !self.world.can(Can::Bash) {
+        if !self.world.can(Can::Write) && !self.world.can(Can::Bash) {
             return None;
         }
-        let (path, content, left) = made(clause)?;
+        let found = clause::find("create", clause, &made)?;
+        let kind = clause.tokens.iter().find_map(|token| ending(&token.low)).unwrap_or("txt");
+        let unnamed = match found.label {
+            "found" => String::new(),
+            _ => format!("new_file.{kind}"),
+        };
+        let path = found.first("path").map_or(unnamed, |token| file(&token.text));
+        let (content, left) = content(&found, path.ends_with(".py"));
         let is_first = self.steps.is_empty() && self.world.scene.calls.is_empty();
         let finds_nothing = is_first && content == Content::Found(Vec::new());
-        if let Some(word) = left.or(finds_nothing.then(|| clause.text().to_owned())) {
-            return Some(Err(self.refuse(&word, clause)));
+        if let Some(word) = left.or(finds_nothing.then(|| clause.text())) {
+            return Some(Err(self.refuse(word, clause)));
         }
         self.push(Act::Create(path, content));
         Some(Ok(()))
     }
 }
 
-/// `replace A with B in FILE`, `change A to B in FILE`: the file, what goes, what comes.
-fn replacing(clause: &Clause) -> Option<(Option<String>, String, String)> {
-    let found = clause::find("replace", clause, PLAIN)?;
-    let path = found.first("path").map(|token| file(&token.text));
-    let (old, new) = (found.text("old"), found.text("new"));
-    // Several files are several changes.
-    let all = found.tokens("new");
-    let is_one = all.len() == 1 || all.iter().all(|token| token.shape != Shape::Path);
-    (is_one && !old.is_empty() && !new.is_empty()).then(|| (path, old.to_owned(), new.to_owned()))
+/// The slots of a clause that makes a file.
+fn made(kind: &str, tokens: &[Token], at: usize) -> Option<usize> {
+    let is_path = |token: &Token| token.shape == Shape::Path;
+    let before = &tokens[at.saturating_sub(1)..at];
+    let is_named = says(before, "called named") && tokens[at].shape == Shape::Word
+        || says(before, "called named file") && tokens[at].is_quoted();
+    let paths = tokens[at..].iter().take_while(|token| is_path(token) || token.is(", and"));
+    match kind {
+        "file" => (is_path(&tokens[at]) || is_named).then_some(at + 1),
+        "paths" => is_path(&tokens[at]).then(|| at + paths.count()),
+        _ => None,
+    }
 }
 
-/// Reads a clause that makes a file: where, or nowhere for a summary that nobody has named; what goes into it; and what nobody
-/// accounts for. Nothing when it makes none.
-fn made(clause: &Clause) -> Option<(String, Content, Option<String>)> {
-    let makes_folder =
-        says(&clause.tokens, "directory") && !says(&clause.tokens, "current this working same");
-    if says(&clause.tokens, set("no-files")) || makes_folder {
-        return None;
-    }
-    let kind = |kind: &str, tokens: &[Token], at: usize| {
-        let is_path = |token: &Token| {
-            token.shape == Shape::Path && !matches!(token.text.as_str(), "." | "./" | "..")
-        };
-        let before = &tokens[at.saturating_sub(1)..at];
-        let is_named = says(before, "called named") && tokens[at].shape == Shape::Word;
-        let is_quoted = tokens[at].is_quoted() && says(before, "called named file");
-        match kind {
-            "file" => (is_path(&tokens[at]) || is_named || is_quoted).then_some(at + 1),
-            "paths" => {
-                let are_paths = |token: &&Token| is_path(token) || token.is(", and");
-                let count = tokens[at..].iter().take_while(are_paths).count();
-                (count > 0 && is_path(&tokens[at])).then_some(at + count)
-            }
-            _ => None,
-        }
-    };
-    let found = clause::find("create", clause, &kind)?;
-    let end = clause
-        .tokens
-        .iter()
-        .position(|token| token.is("with that which containing"))
-        .unwrap_or(found.end);
-    let head = &clause.tokens[..end];
+/// What goes into a file, and what nobody accounts for.
+fn content<'c>(found: &Found<'c>, is_python: bool) -> (Content, Option<&'c str>) {
     let text = found.text("text").trim_end_matches([',', ' ']);
-    let path = found.first("path").map(|token| file(&token.text));
-    let sources = found.tokens("from").iter().filter(|token| token.shape == Shape::Path);
-    let sources: Vec<String> = sources.map(|token| file(&token.text)).collect();
-    let is_py = path.as_ref().is_some_and(|path| path.ends_with(".py"));
-    let is_python = says(head, "python") && !says(head, "package")
-        || is_py && says(head, "script program module");
-    let given = |text: &str| {
-        if text.is_empty() { Content::Nothing } else { Content::Given(text.replace("\\n", "\n")) }
-    };
-    let mut left = None;
     let content = match found.label {
-        "print" if is_py => {
+        "print" if is_python => {
             let text = text.replace('\\', "\\\\").replace('"', "\\\"");
             Content::Given(format!("print(\"{text}\")"))
         }
-        "print" | "given" => given(text),
-        "table" => sample("table-file", &[("{name}", &found.text("name").to_lowercase())]),
-        "function" => function(found.text("signature")),
-        "python" => sample("greet-file", &[]),
-        "found" | "summary" => Content::Found(sources),
+        "print" | "given" if !text.is_empty() => Content::Given(text.replace("\\n", "\n")),
+        "print" | "given" | "nothing" => Content::Nothing,
+        "found" => {
+            let sources = found.tokens("from").iter().filter(|token| token.shape == Shape::Path);
+            Content::Found(sources.map(|token| file(&token.text)).collect())
+        }
         "output" => Content::Output,
-        "nothing" if is_python => sample("greet-file", &[]),
-        "nothing" => Content::Nothing,
-        "put" if matches!(text, "something" | "anything" | "some text") => Content::Nothing,
-        label => {
-            let heads = ["the text ", "the words ", "the line "];
-            let given = heads.iter().find_map(|head| text.strip_prefix(head));
+        "text" | "plain" => {
             let tokens = found.tokens("text");
-            let is_talk = label == "put" && given.is_none() && says(&tokens[..1], "a an some the")
-                || label == "put" && says(tokens, "what down how why")
-                || given.is_none() && says(&tokens[..1], "the") && says(tokens, "of")
-                || tokens.iter().any(|token| token.shape == Shape::Path)
-                || says(&tokens[..1], "of from");
-            let all = Some(text).filter(|_| is_talk || label == "bad");
-            left = joined(text).or(all).map(str::to_owned);
-            Content::Given(given.unwrap_or(text).to_owned())
+            let is_talk = found.label == "plain" && says(&tokens[..1], set("talk"))
+                || tokens.iter().any(|token| token.shape == Shape::Path);
+            // What stands behind an `and` without quotation marks may be content or a second request.
+            let joints = [" and ", ", ", " then ", " but "].iter();
+            let joined = joints.filter_map(|joint| text.find(joint)).min();
+            let joined = joined.map(|at| text[at..].trim_start_matches([',', ' ']));
+            let left = joined.or(Some(text).filter(|_| is_talk));
+            return (Content::Given(text.to_owned()), left);
+        }
+        "bad" => return (Content::Nothing, Some(text)),
+        sample => {
+            let signature = found.text("signature");
+            let mut parts = signature.split(['(', ':', ',', ')']).map(str::trim);
+            let name = parts.next().filter(|name| !name.is_empty());
+            let name = name.map_or(found.text("name").to_lowercase(), str::to_owned);
+            // Only a slug has a body that can be known.
+            let sample = if name.contains("slug") { "slug-file" } else { sample };
+            let argument = parts.next().unwrap_or_default();
+            let text = set(sample).replace("\\n", "\n").replace("{signature}", signature);
+            Content::Sample(text.replace("{name}", &name).replace("{argument}", argument))
         }
     };
-    let kind = head.iter().find_map(|token| ending(&token.low)).unwrap_or("txt");
-    let unnamed = if found.label == "summary" { String::new() } else { format!("new_file.{kind}") };
-    Some((path.unwrap_or(unnamed), content, left))
-}
-
-/// What stands behind an `and` in a content without quotation marks: it may be content or a second request.
-fn joined(text: &str) -> Option<&str> {
-    let at =
-        [" and ", ", ", " then ", " but "].iter().filter_map(|joint| text.find(joint)).min()?;
-    Some(text[at..].trim_start_matches([',', ' ']))
-}
-
-/// A sample of `patterns.txt` with its places filled in.
-fn sample(name: &str, places: &[(&str, &str)]) -> Content {
-    let text = set(name).replace("\\n", "\n");
-    Content::Sample(places.iter().fold(text, |text, (place, value)| text.replace(place, value)))
-}
-
-/// A function of this signature. Only a slug has a body that can be known.
-fn function(signature: &str) -> Content {
-    let mut parts = signature.split(['(', ':', ',', ')']).map(str::trim);
-    let (name, argument) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    let kind = if name.contains("slug") { "slug-file" } else { "function-file" };
-    sample(kind, &[("{signature}", signature), ("{name}", name), ("{argument}", argument)])
+    (content, None)
 }

@@ -181,7 +181,7 @@ impl<'p, 'w> Planner<'p, 'w> {
             self.push(act);
             return Ok(());
         }
-        for read in [Self::hiring, Self::servers, Self::files] {
+        for read in [Self::hiring, Self::files, Self::servers] {
             if let Some(done) = read(self, clause) {
                 return done;
             }
