@@ -79,15 +79,9 @@ impl Clause {
         (slots, left)
     }
 
-    /// Whether a word may be the name of somebody: no row knows it, and it is said where a name is said.
+    /// Whether a word may be the name of somebody: it is said where a name is said.
     pub fn may_be_name(&self, at: usize) -> bool {
-        let token = &self.tokens[at];
-        token.shape == Shape::Word
-            && !token.is(set("nobody"))
-            && !table::is_known(token)
-            && !is_filler(token)
-            && token.low.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
-            && (at == 0 || self.tokens[at - 1].is(set("before-names")))
+        can_be_name(&self.tokens[at]) && (at == 0 || self.tokens[at - 1].is(set("before-names")))
     }
 
     fn take_kind(&self, slots: &mut Slots, used: &mut [bool]) {
@@ -228,6 +222,17 @@ pub fn shell(word: &str) -> String {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"_-./*@:+,".contains(&b);
     let is_bare = !word.is_empty() && word.bytes().all(is_plain) && !word.starts_with('-');
     if is_bare { word.to_owned() } else { in_quotes(word) }
+}
+
+/// Whether a word can be a name at all: no row knows it, and it means nobody else.
+pub fn can_be_name(token: &Token) -> bool {
+    token.shape == Shape::Word
+        && token.low.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        && !token.is(set("anybody"))
+        && !token.is(set("roles"))
+        && !is_filler(token)
+        && !table::is_known(token)
+        && number(&token.low).is_none()
 }
 
 /// A file as it is meant.

@@ -124,7 +124,6 @@ impl Planner<'_, '_> {
             Make::Mend if slots.kind.as_ref().is_some_and(|kind| kind != "py") => return None,
             Make::Mend if slots.paths.iter().any(|path| !path.ends_with(".py")) => return None,
             Make::Long | Make::ShowLong if slots.number > Some(400) => return None,
-            Make::Report if self.people.is_empty() => return None,
             Make::Package => {
                 let (files, folders): (Vec<_>, Vec<_>) =
                     slots.paths.into_iter().partition(|path| path.contains('.'));
@@ -142,29 +141,22 @@ impl Planner<'_, '_> {
                 let text = format!("---\nname: {name}\ndescription: {about}\n---\n{text}\n");
                 return Some(Act::Create(format!("skills/{name}/SKILL.md"), Content::Given(text)));
             }
-            Make::Leave | Make::AskPlan => {
-                slots.names = self.named_or_hired(&slots.names, clause)?
+            Make::Leave | Make::AskPlan | Make::Report => {
+                let said = if row.make == Make::Report { &[] } else { clause.tokens.as_slice() };
+                slots.names = self.meant(&slots.names, said);
+                if slots.names.is_empty() {
+                    return None;
+                }
             }
-            Make::Report => slots.names = self.those(&slots.names),
             Make::Answer => return Some(self.answer(slots, clause, row.template == "approve")),
             _ => {}
         }
         Some(Act::Row(row, slots))
     }
 
-    fn named_or_hired(&self, names: &[String], clause: &Clause) -> Option<Vec<String>> {
-        let is_all = names.is_empty() && clause.says("both all them they each everybody everyone");
-        Some(if is_all { self.everybody() } else { self.those(names) })
-            .filter(|those| !those.is_empty())
-    }
-
     /// The answer to the plans of those that are named, or asked in this request; else of whoever sent one.
     fn answer(&self, slots: Slots, clause: &Clause, approve: bool) -> Act {
-        let whose = match slots.names {
-            names if !names.is_empty() => names,
-            _ if clause.says("her his him") => self.those(&[]),
-            _ => planners(&self.steps),
-        };
+        let whose = if slots.names.is_empty() { planners(&self.steps) } else { slots.names };
         let why = if approve { "Go ahead as planned." } else { "Change nothing." };
         let feedback = slots.quoted.into_iter().next().unwrap_or_else(|| why.to_owned());
         Act::Answer {

@@ -5,13 +5,13 @@
 //! understood first, and refused when it is not.
 
 use super::{Planner, Result};
-use crate::clause::{self, Clause, Found, clause_end, is_filler, says};
+use crate::clause::{self, Clause, Found, clause_end, says};
 use crate::mcp;
 use crate::run::{Act, Job, Refusal, Step};
+use crate::slots::can_be_name;
 use crate::speak::{listed, sentence};
-use crate::table;
 use crate::tools::Can;
-use crate::words::{Shape, Token, number, set};
+use crate::words::{Shape, Token, set};
 
 impl Planner<'_, '_> {
     pub(super) fn hiring(&mut self, clause: &Clause) -> Option<Result<()>> {
@@ -25,14 +25,16 @@ impl Planner<'_, '_> {
         if found.label != "nobody" && count.is_some_and(|count| count as usize != names.len()) {
             return Err(self.refuse(clause.text(), clause));
         }
-        let role = found.text("role").trim_end_matches('s');
         let role = match found.tokens("role").last() {
-            Some(_) if found.label == "for" => format!("{role} developer"),
-            Some(last) if !last.is(set("anybody")) => role.to_owned(),
-            _ => "developer".to_owned(),
+            Some(last) if !last.is(set("anybody")) => found.text("role").trim_end_matches('s'),
+            _ => "developer",
         };
         if found.label == "nobody" {
-            return Err(nobody(clause, &role));
+            let why = format!("“{}” names nobody, so I hired nobody", clause.text());
+            return Err(Refusal::new(
+                why,
+                [&format!("spawn alice as a {role}"), "spawn alice and bob"],
+            ));
         }
         let (tokens, what) = (found.tokens("job"), found.text("job"));
         let is_board = says(tokens, "them tasks board themselves auto-claim");
@@ -47,7 +49,7 @@ impl Planner<'_, '_> {
             self.check(job)?;
         }
         for name in &names {
-            self.push(Act::Spawn(name.clone(), role.clone(), job.clone(), false));
+            self.push(Act::Spawn(name.clone(), role.to_owned(), job.clone(), false));
         }
         self.people.extend(names);
         Ok(())
@@ -80,9 +82,7 @@ impl Planner<'_, '_> {
         let (whom, what) = (found.tokens("whom"), found.tokens("what"));
         let named = if whom[0].is(set("pronouns")) { Vec::new() } else { names(whom) };
         let is_task = found.label == "hand";
-        let is_all = whom[0].is("both each they them everybody everyone");
-        let to = if is_all { self.everybody() } else { self.those(&named) };
-        let is_nobody = to.is_empty() || named.is_empty() && self.people.is_empty();
+        let to = self.meant(&named, whom);
         let is_gone = !what.is_empty() && what.iter().all(|token| token.is("go ."));
         let leaves = is_gone || says(what, "leave shutdown home") && self.world.can(Can::Shutdown);
         if let Some(is_done) = self.ask_behind(&named, clause)? {
@@ -91,18 +91,11 @@ impl Planner<'_, '_> {
         let is_strange = named.iter().any(|name| !self.people.contains(name));
         let is_row = leaves || !is_task && says(what, "plan plans themselves own");
         let can_tell = self.world.can(Can::Spawn) || self.world.can(Can::Send);
-        if !can_tell || is_nobody || is_row {
-            return Ok(false);
-        }
-        // Who is there may have been forgotten; the tool that sends knows.
-        let is_open = clause.tokens[0]
-            .is("get make give send write remind message hand assign order instruct");
-        let may_be_there = self.people.is_empty() && clause.tokens[0].is("send message");
-        if is_strange && is_open && !may_be_there && !is_task {
+        if !can_tell || to.is_empty() || is_row {
             return Ok(false);
         }
         let is_team = !self.people.is_empty() && self.world.can(Can::Spawn);
-        if is_strange && (is_team || is_task && is_open) {
+        if is_strange && (is_team || is_task) {
             let why = format!("there is no teammate “{}” here, so I did nothing", listed(&named));
             return Err(Refusal::new(why, [format!("spawn {}", named.join(" and "))]));
         }
@@ -111,8 +104,8 @@ impl Planner<'_, '_> {
             let count =
                 |step: &Step| if let Act::Tasks(specs) = &step.act { specs.len() } else { 0 };
             let tasks: usize = self.steps.iter().map(count).sum();
-            let one_each = clause.says("each") || tasks == to.len();
-            return Ok(self.assign(&to, if one_each { &Job::Assigned } else { &Job::Board }));
+            let work = if tasks == to.len() { Job::Assigned } else { Job::Board };
+            return Ok(self.assign(&to, &work));
         }
         let what = match what {
             [one] if one.shape == Shape::Quoted => one.text.clone(),
@@ -165,35 +158,16 @@ impl Planner<'_, '_> {
         hired.map(|job| job.clone_from(work)).count() > 0
     }
 
-    /// All that were hired in this request, or are there.
-    pub(super) fn everybody(&self) -> Vec<String> {
-        if self.hired.len() > 1 { self.hired.clone() } else { self.people.clone() }
-    }
-
     /// The people that names and pronouns mean.
-    pub(super) fn those(&self, names: &[String]) -> Vec<String> {
-        match (names, self.hired.as_slice()) {
-            ([], []) => self.people.last().cloned().into_iter().collect(),
-            ([], hired) => hired.to_vec(),
-            (names, _) => names.to_vec(),
+    pub(super) fn meant(&self, names: &[String], said: &[Token]) -> Vec<String> {
+        let is_all = says(said, "both all each they them everybody everyone");
+        match self.hired.as_slice() {
+            _ if !names.is_empty() => names.to_vec(),
+            [] | [_] if is_all => self.people.clone(),
+            [] => self.people.last().cloned().into_iter().collect(),
+            hired => hired.to_vec(),
         }
     }
-}
-
-fn is_person(token: &Token) -> bool {
-    token.is(set("anybody")) || token.is(set("roles"))
-}
-
-/// Whether a word can be a name at all.
-fn can_be_name(token: &Token) -> bool {
-    let is_letter = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-    token.shape == Shape::Word
-        && (2..=32).contains(&token.low.len())
-        && token.low.bytes().all(is_letter)
-        && !is_person(token)
-        && !is_filler(token)
-        && !table::is_known(token)
-        && number(&token.low).is_none()
 }
 
 /// Where a list of names ends that begins here, with commas or `and` between them.
@@ -220,38 +194,30 @@ fn is_place(tokens: &[Token], at: usize) -> bool {
 fn hires(kind: &str, tokens: &[Token], at: usize) -> Option<usize> {
     let is_word = |token: &&Token| token.shape == Shape::Word && !token.is(set("role-ends"));
     let words = tokens[at..].iter().take_while(is_word).count();
+    let is_person = |at: &usize| tokens[*at].is(set("anybody")) || tokens[*at].is(set("roles"));
     match kind {
         "names" if is_place(tokens, at) => names_end(tokens, at, can_be_name),
         // What is called so is a name, whatever the word.
-        "named" if tokens[at].shape != Shape::Mark => {
-            let joints = tokens[at + 1..].iter().take_while(|token| token.is(", and &")).count();
-            let more = names_end(tokens, at + 1 + joints, can_be_name).filter(|_| joints > 0);
-            more.or(Some(at + 1))
+        "named" => {
+            names_end(tokens, at, |token| can_be_name(token) || std::ptr::eq(token, &tokens[at]))
         }
         // The article of a role is passed over.
         "role" | "persons" if tokens[at].is("a an the our") => None,
         "role" => (words > 0).then_some(at + words),
-        "persons" => (at..at + words).find(|at| is_person(&tokens[*at])).map(|at| at + 1),
+        "persons" => (at..at + words).find(is_person).map(|at| at + 1),
         _ => None,
     }
 }
 
 /// The slots of a clause that tells, among these people.
 fn tells(kind: &str, tokens: &[Token], at: usize, known: &[String]) -> Option<usize> {
-    let is = |at: usize, words: &str| tokens.get(at).is_some_and(|token| token.is(words));
+    let is_known = |token: &Token| known.contains(&token.low);
     match kind {
-        "whom" | "mate" if is(at, set("pronouns")) => {
-            Some(at + if is(at + 1, "of") && is(at + 2, set("pronouns")) { 3 } else { 1 })
-        }
-        "mate" => known.contains(&tokens[at].low).then_some(at + 1),
-        "whom" if is_place(tokens, at) || known.contains(&tokens[at].low) => {
-            names_end(tokens, at, |token| known.contains(&token.low) || can_be_name(token))
+        "whom" | "mate" if tokens[at].is(set("pronouns")) => Some(at + 1),
+        "mate" => is_known(&tokens[at]).then_some(at + 1),
+        "whom" if is_place(tokens, at) || is_known(&tokens[at]) => {
+            names_end(tokens, at, |token| is_known(token) || can_be_name(token))
         }
         _ => None,
     }
-}
-
-fn nobody(clause: &Clause, role: &str) -> Refusal {
-    let why = format!("“{}” names nobody, so I hired nobody", clause.text());
-    Refusal::new(why, [format!("spawn alice as a {role}"), "spawn alice and bob".to_owned()])
 }
