@@ -356,6 +356,9 @@ fn is_kind(kind: &str, token: &Token) -> bool {
         "key" => token.shape == Shape::Key,
         "signature" => token.shape == Shape::Signature,
         "number" => number(&token.low).is_some(),
+        "count" => token.is("a an") || number(&token.low).is_some(),
+        "star" => token.text.contains('*') && is_kind("field", token),
+        "field" => token.text.bytes().all(|b| b.is_ascii_digit() || b"*/-".contains(&b)),
         "word" => token.shape == Shape::Word && !is_filler(token),
         kind => kind.starts_with('@') && token.is(set(kind)),
     }

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex_lite::Regex;
 
 use crate::clause::{self, Clause};
-use crate::words::{Token, entry, has, number, set};
+use crate::words::{Token, entry, number};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum When {
@@ -34,59 +34,34 @@ pub struct Found {
 pub fn find(clause: &Clause) -> Option<Found> {
     let kind = |kind: &str, tokens: &[Token], at: usize| match kind {
         "clock" => clock(&tokens[at..]).map(|(_, _, len)| at + len),
-        "count" => (tokens[at].is("a an") || number(&tokens[at].low).is_some()).then_some(at + 1),
-        "cron" => cron_end(clause, at),
-        // `on monday` is once, `on mondays` and `every monday` are not.
-        "weekday" => has(set("weekdays"), &tokens[at].low).then_some(at + 1),
-        "days" if !tokens[at].low.ends_with('s') => None,
-        "day" | "days" => day(&tokens[at].low).map(|_| at + 1),
         _ => None,
     };
     (0..clause.tokens.len()).find_map(|from| {
         let again = clause::find_at("when", clause, from, &kind);
         let is_once = again.is_none();
         let found = again.or_else(|| clause::find_at("once", clause, from, &kind))?;
-        let n = found.number("n").unwrap_or(1);
+        let (n, to) = (found.number("n").unwrap_or(1), found.end);
         let (hour, minute, _) = clock(found.tokens("at")).unwrap_or((9, 0, 0));
         let when = match found.label {
             "today" => When::On(0, hour, minute),
             "tomorrow" => When::On(1, hour, minute),
-            label if !label.contains(' ') && label != "{line}" => {
-                When::In(n.checked_mul(label.parse().ok()?)?)
-            }
+            "cron" => When::Every(clause.between(from, to).to_owned()),
+            minutes if !minutes.contains(' ') => When::In(n.checked_mul(minutes.parse().ok()?)?),
             template => {
                 let day = found.first("day").and_then(|token| day(&token.low)).unwrap_or_default();
                 let at = format!("{minute} {hour}");
                 let line = template.replace("{n}", &n.to_string()).replace("{at}", &at);
-                let line = line.replace("{day}", day).replace("{line}", found.text("line"));
-                let is_step = template.contains("{n}");
+                let line = line.replace("{day}", day);
                 // A step does not go round evenly beyond an hour, or a day.
                 let most = if template.starts_with("*/") { 60 } else { 24 };
-                if is_step && !(1..most).contains(&n) {
+                if template.contains("{n}") && !(1..most).contains(&n) {
                     return None;
                 }
                 if is_once { When::Next(line) } else { When::Every(line) }
             }
         };
-        Some(Found {
-            when,
-            from,
-            to: found.end,
-        })
+        Some(Found { when, from, to })
     })
-}
-
-/// Where a cron line ends that begins here.
-fn cron_end(clause: &Clause, at: usize) -> Option<usize> {
-    let start = clause.tokens[at].start;
-    let fields: Vec<&str> = clause.source[start..].split_whitespace().take(5).collect();
-    let is_field = |field: &&str| field.bytes().all(|b| b.is_ascii_digit() || b"*/,-".contains(&b));
-    let is_line = fields.len() == 5
-        && fields.iter().all(is_field)
-        && fields.iter().any(|field| field.contains('*'));
-    let end =
-        fields.last()?.as_ptr() as usize - clause.source.as_ptr() as usize + fields.last()?.len();
-    is_line.then(|| at + clause.tokens[at..].iter().take_while(|token| token.start < end).count())
 }
 
 /// The days of a cron line.
