@@ -12,7 +12,7 @@ use crate::clause::Join;
 use crate::scene::{Past, World};
 use crate::slots::Slots;
 use crate::speak::why;
-use crate::table::{Make, ROWS, Row};
+use crate::table::{self, Make, Row};
 use crate::tasks::TaskSpec;
 use crate::tools::{Call, Can};
 use crate::when::When;
@@ -99,7 +99,7 @@ impl Step {
 impl Act {
     /// The row that makes this, with its slots.
     pub fn of(make: Make, slots: Slots) -> Self {
-        Self::Row(ROWS.iter().find(|row| row.make == make).unwrap_or(&ROWS[0]), slots)
+        Self::Row(table::of(make), slots)
     }
 
     pub fn make(&self) -> Option<Make> {

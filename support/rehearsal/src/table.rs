@@ -59,6 +59,11 @@ pub static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     all.map(read).collect()
 });
 
+/// The row that makes this.
+pub fn of(make: Make) -> &'static Row {
+    ROWS.iter().find(|row| row.make == make).unwrap_or(&ROWS[0])
+}
+
 /// Reads a paragraph; nothing when a name in it is unknown.
 fn row(text: &'static str) -> Option<Row> {
     let field = |name: &str| field(text, name);
@@ -142,21 +147,17 @@ fn index() -> &'static Index {
     })
 }
 
-/// The rows, the nearest first; those that share nothing with the request are left out.
-pub fn nearest(tokens: &[Token]) -> Vec<usize> {
-    scored(tokens).into_iter().map(|(row, _)| row).collect()
-}
-
 /// The rows that are nearly as close as the nearest: what is worth offering.
 pub fn close(tokens: &[Token]) -> Vec<usize> {
     let mut content = tokens.to_vec();
     content.retain(|token| token.shape == Shape::Word && !token.is_filler);
-    let all = scored(&content);
+    let all = nearest(&content);
     let least = all.first().map_or(0.0, |(_, best)| best * 0.6).max(2.5);
     all.into_iter().take_while(|(_, score)| *score >= least).map(|(row, _)| row).collect()
 }
 
-fn scored(tokens: &[Token]) -> Vec<(usize, f32)> {
+/// The rows and how near they are, the nearest first; those that share nothing with the request are left out.
+pub fn nearest(tokens: &[Token]) -> Vec<(usize, f32)> {
     let index = index();
     let mut scores = vec![0.0_f32; ROWS.len()];
     let mut seen: Vec<String> = Vec::new();

@@ -12,7 +12,7 @@ use crate::clause::{self, Clause, Join, PLAIN, clause_end, is_filler, segments, 
 use crate::history;
 use crate::run::{Act, Refusal, Step};
 use crate::scene::World;
-use crate::table::Make;
+use crate::table::{self, Make};
 use crate::tasks;
 use crate::tools::Can;
 use crate::words::{Shape, Token, having, set, stems, tokens};
@@ -195,35 +195,26 @@ impl<'p, 'w> Planner<'p, 'w> {
     }
 
     fn push(&mut self, act: Act) {
-        let last = match self.steps.last_mut().map(|step| &mut step.act) {
-            Some(Act::Row(row, slots)) => Some((row.make, slots)),
-            _ => None,
-        };
-        match (last, &act) {
-            // A second clause may only say more of the first: `check if it exists and list its contents`.
-            (Some((Make::Exists, before)), Act::Row(row, new))
-                if row.make == Make::Read && before.paths == new.paths =>
-            {
-                before.said.push_str(" contents");
+        let last = self.steps.last_mut().map(|step| &mut step.act);
+        if let (Some(Act::Row(last, before)), Act::Row(row, new)) = (last, &act) {
+            let is_same = before.paths == new.paths && before.names == new.names;
+            let is_all = new.paths.is_empty() && new.kind.is_none() && new.dir.is_none();
+            match (last.make, row.make) {
+                // A second clause may only say more of the first: `check if it exists and list its contents`.
+                (Make::Exists | Make::Read, Make::Read) | (Make::Leave, Make::Leave) if is_same => {
+                    before.said.push_str(" contents");
+                    return;
+                }
+                // `find the Python files and summarize them`: those that are found.
+                (Make::Find, Make::About | Make::ReadAll) if is_all => {
+                    *last = table::of(Make::ReadAll);
+                    return;
+                }
+                _ => {}
             }
-            // `read app.py and say what it does`.
-            (Some((Make::Read, before)), Act::Row(row, new))
-                if row.make == Make::Read && before.paths == new.paths => {}
-            (Some((Make::Leave, before)), Act::Row(row, new))
-                if row.make == Make::Leave && before.names == new.names => {}
-            // `find the Python files and summarize them`: those that are found.
-            (Some((Make::Find, before)), Act::Row(row, new))
-                if row.make == Make::About && new.paths.is_empty()
-                    || row.make == Make::ReadAll && new.kind.is_none() && new.dir.is_none() =>
-            {
-                let act = Act::of(Make::ReadAll, before.clone());
-                self.steps.last_mut().expect("it is the last").act = act;
-            }
-            _ => self.steps.push(Step {
-                act,
-                join: self.join,
-            }),
         }
+        let join = self.join;
+        self.steps.push(Step { act, join });
     }
 
     /// A skill is asked for: the words of the whole request lead to it.

@@ -9,7 +9,7 @@ use crate::history;
 use crate::mcp;
 use crate::run::{Act, Content, Job, Refusal, Step};
 use crate::scene::World;
-use crate::slots::Slots;
+use crate::slots::{Slots, file};
 use crate::table::{self, Make, ROWS, Row, Slot};
 use crate::tools::Can;
 use crate::words::{Shape, Token, has, set, tokens};
@@ -20,19 +20,24 @@ impl Planner<'_, '_> {
         let (mut left, mut fewest, mut no_tool) = (clause.text().to_owned(), usize::MAX, false);
         // `commit` orders something else than a look at the commits.
         let orders = clause.tokens.first().is_some_and(|first| first.is(set("acting")));
-        let again = self.again(clause);
-        let near = again.clone().unwrap_or_else(|| table::nearest(&clause.tokens));
-        for index in near.into_iter().take(24) {
+        if let Some(done) = self.again(clause) {
+            return done;
+        }
+        for (index, _) in table::nearest(&clause.tokens).into_iter().take(24) {
             let row = &ROWS[index];
             let says = |words: &str| {
                 words.is_empty() || clause.tokens.iter().any(|token| has(words, &token.low))
             };
             let is_allowed = if row.looks { !orders } else { !clause.is_question() };
-            if again.is_none() && (!says(row.verbs) || !says(row.says) || !is_allowed) {
+            if !says(row.verbs) || !says(row.says) || !is_allowed {
                 continue;
             }
             let (mut slots, unknown) = clause.fit(index, &self.people);
-            if !slots.are_enough_for(row) && self.refers_back(row, clause, &slots) {
+            // `it`, `that file`: what the request or the conversation spoke of last.
+            if matches!(row.needs.as_slice(), [Slot::Path | Slot::Paths])
+                && slots.paths.is_empty()
+                && clause.says("it its that them file")
+            {
                 slots.paths.extend(self.last_path());
             }
             let is_missing = !slots.are_enough_for(row);
@@ -80,26 +85,19 @@ impl Planner<'_, '_> {
         Err(self.refuse(&left, clause))
     }
 
-    /// What may be meant where a clause names nothing but files: the row before, as in `summarize a.txt, then b.txt`, and
-    /// never a look at what another verb was for.
-    fn again(&self, clause: &Clause) -> Option<Vec<usize>> {
+    /// A clause that names nothing but files, as in `summarize a.txt, then b.txt`, goes on with a look at the one before, and
+    /// never looks at what another verb was for.
+    fn again(&mut self, clause: &Clause) -> Option<Result<()>> {
         let is_file = |token: &Token| token.shape == Shape::Path || is_filler(token);
         let last = self.steps.last().filter(|_| clause.tokens.iter().all(is_file))?;
-        match &last.act {
-            Act::Row(row, _) if row.looks => {
-                let takes_file = |slot: &Slot| matches!(slot, Slot::Path | Slot::Paths);
-                let mut slots = row.needs.iter().chain(&row.may);
-                let at = ROWS.iter().position(|other| std::ptr::eq(other, *row))?;
-                slots.any(takes_file).then(|| vec![at])
-            }
-            act => (!act.only_looks()).then(Vec::new),
-        }
-    }
-
-    /// `it`, `that file`: what the request or the conversation spoke of last.
-    fn refers_back(&self, row: &Row, clause: &Clause, slots: &Slots) -> bool {
-        let wants = matches!(row.needs.as_slice(), [Slot::Path | Slot::Paths]);
-        wants && slots.paths.is_empty() && clause.says("it its that them file")
+        let (row, mut slots) = match &last.act {
+            Act::Row(row, slots) if row.looks && !slots.paths.is_empty() => (*row, slots.clone()),
+            _ => return Some(Err(self.refuse(clause.text(), clause))),
+        };
+        let files = clause.tokens.iter().filter(|token| token.shape == Shape::Path);
+        slots.paths = files.map(|token| file(&token.text)).collect();
+        self.push(Act::Row(row, slots));
+        Some(Ok(()))
     }
 
     pub(super) fn last_path(&self) -> Option<String> {
@@ -180,7 +178,6 @@ impl Planner<'_, '_> {
         }
         let has_tasks = self.steps.iter().any(|step| matches!(step.act, Act::Tasks(_)));
         let planned = planners(&self.steps);
-        self.steps = in_order(std::mem::take(&mut self.steps));
         for step in &mut self.steps {
             if let Act::Spawn(name, _, job, plan_first) = &mut step.act {
                 *plan_first = planned.contains(name);
@@ -203,23 +200,6 @@ fn planners(steps: &[Step]) -> Vec<String> {
         _ => Vec::new(),
     };
     steps.iter().flat_map(asked).collect()
-}
-
-/// Who is to write to somebody is hired after that one.
-fn in_order(steps: Vec<Step>) -> Vec<Step> {
-    let hired =
-        |step: &Step| if let Act::Spawn(name, ..) = &step.act { Some(name.clone()) } else { None };
-    let names: Vec<String> = steps.iter().filter_map(hired).collect();
-    let writes = |step: &Step| match &step.act {
-        Act::Spawn(name, _, Job::Text(job), _) => {
-            tokens(job).iter().any(|token| token.low != *name && names.contains(&token.low))
-        }
-        _ => false,
-    };
-    let (last, mut first): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(writes);
-    let at = first.iter().rposition(|step| hired(step).is_some()).map_or(first.len(), |at| at + 1);
-    first.splice(at..at, last.into_iter().map(|step| Step::then(step.act)));
-    first
 }
 
 impl Planner<'_, '_> {
@@ -247,10 +227,8 @@ impl Planner<'_, '_> {
         offers.extend(server.map(|server| format!("connect to {server}")));
         offers.extend(tokens.iter().find(is_file).map(|file| format!("read {}", file.text)));
         for offer in near.chain(ALWAYS) {
-            let offer = self.named(offer, tokens);
-            if offers.len() < 3 && !offers.contains(&offer) {
-                offers.push(offer);
-            }
+            let named = self.named(offer, tokens);
+            offers.extend(named.filter(|offer| offers.len() < 3 && !offers.contains(offer)));
         }
         offers
     }
@@ -270,15 +248,20 @@ impl Planner<'_, '_> {
         no
     }
 
-    /// An offer with names that exist: the file that was named or spoken of, a teammate.
-    fn named(&self, offer: &str, tokens: &[Token]) -> String {
+    /// An offer with names that exist: the file that was named or spoken of, a teammate, a worktree; nothing where there is none.
+    fn named(&self, offer: &str, tokens: &[Token]) -> Option<String> {
         let is_name = |text: &str| !text.contains('*') && text.contains(char::is_alphanumeric);
         let said = tokens.iter().find(|token| token.shape == Shape::Path && is_name(&token.text));
         let file = said.map(|token| token.text.clone()).or_else(|| self.last_path());
         let file = file.unwrap_or_else(|| "README.md".to_owned());
+        let trees = self.world.called(Can::MakeTree).filter(|call| !call.failed);
+        let tree = trees.filter_map(|call| call.input["name"].as_str()).last();
+        let tree = tree.map(|name| format!("the worktree {name}"));
+        let here = [("alice", self.people.first().cloned()), ("the worktree api", tree)];
         let offer = offer.replace("{file}", &file).replace("{dir}", "this directory");
-        let people = ["alice", "bob"].into_iter().zip(&self.people);
-        people.fold(offer, |offer, (sample, name)| offer.replace(sample, name))
+        here.into_iter().try_fold(offer, |offer, (sample, name)| {
+            Some(if offer.contains(sample) { offer.replace(sample, &name?) } else { offer })
+        })
     }
 
     /// A job for somebody else must be one that can be done, without the lead's servers.

@@ -5,13 +5,13 @@
 //! understood first, and refused when it is not.
 
 use super::{Planner, Result};
-use crate::clause::{self, Clause, Found, clause_end, says};
+use crate::clause::{self, Clause, Found, Join, clause_end, says};
 use crate::mcp;
 use crate::run::{Act, Job, Refusal, Step};
 use crate::slots::can_be_name;
 use crate::speak::{listed, sentence};
 use crate::tools::Can;
-use crate::words::{Shape, Token, set};
+use crate::words::{Shape, Token, set, tokens};
 
 impl Planner<'_, '_> {
     pub(super) fn hiring(&mut self, clause: &Clause) -> Option<Result<()>> {
@@ -71,6 +71,7 @@ impl Planner<'_, '_> {
             }
             at = next;
         };
+        self.join = Join::Then;
         let clause = Clause::new(source, tokens[from..end].to_vec());
         let known = self.people.clone();
         let kind = |kind: &str, tokens: &[Token], at: usize| tells(kind, tokens, at, &known);
@@ -118,8 +119,12 @@ impl Planner<'_, '_> {
         if found.label == "order" {
             self.check(&what)?;
         }
+        let orders = tokens(&what);
         for name in &to {
-            match self.steps.iter_mut().rev().find_map(|step| step.act.open_job(name)) {
+            // Whom somebody is to write to may be hired after them.
+            let writes = self.people.iter().any(|other| other != name && says(&orders, other));
+            let mut jobs = self.steps.iter_mut().rev().filter(|_| !writes);
+            match jobs.find_map(|step| step.act.open_job(name)) {
                 Some(Job::Text(job)) => job.push_str(&format!(" {what}")),
                 Some(job) => *job = Job::Text(what.clone()),
                 None if self.world.can(Can::Send) => {
