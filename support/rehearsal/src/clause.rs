@@ -40,14 +40,14 @@ pub fn segments(text: &str) -> Vec<Vec<Token>> {
     let mut found: Vec<Vec<Token>> = vec![Vec::new()];
     for token in tokens(text) {
         let open = found.last_mut().expect("there is one from the start");
-        if !token.is("then — – -- - . ! ? …") {
+        if !token.is("then — – -- - . ; ! ? …") {
             open.push(token);
             continue;
         }
         open.extend(Some(token).filter(|token| token.is("?")));
         found.push(Vec::new());
     }
-    found.retain(|segment| !segment.is_empty());
+    found.retain(|segment| !segment.iter().all(|token| token.is(", and")));
     found
 }
 
@@ -58,9 +58,6 @@ pub fn clause_end(tokens: &[Token], from: usize) -> (usize, usize) {
         let token = &tokens[at];
         if token.is("while") && says(&tokens[at..], "background") {
             return (at, at);
-        }
-        if token.is(";") && at + 1 < tokens.len() {
-            return (at, at + 1);
         }
         let next = (at + 1..tokens.len()).find(|next| !tokens[*next].is(set("skipped")));
         let Some(next) = next.filter(|_| token.is(", and")) else { continue };

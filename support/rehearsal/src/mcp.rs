@@ -134,7 +134,7 @@ pub struct Missing {
     pub choices: Vec<String>,
 }
 
-type Picked = Result<(String, Value), Missing>;
+pub type Picked = Result<(String, Value), Missing>;
 
 /// The call that a clause asks a server's tool for; nothing when no tool is near. The error says what nobody accounts for, or
 /// which argument is missing; a choice may be left to the first one where nobody could know them yet.

@@ -174,7 +174,6 @@ impl Slots {
         let places = [
             ("{paths}", all.join(" ")),
             ("{path}", path(0).trim_end_matches('/').to_owned()),
-            ("{from}", path(0)),
             ("{to}", path(1)),
             ("{dir}", dir),
             ("{place}", place),

@@ -180,12 +180,7 @@ pub fn stem(word: &str) -> String {
     let word = word.strip_suffix('s').filter(|_| is_plural).unwrap_or(word);
     let cut =
         ["ing", "ed"].iter().find_map(|end| word.strip_suffix(end)).filter(|stem| stem.len() > 2);
-    let is_twice = |stem: &str| {
-        let mut letters = stem.chars().rev();
-        let last =
-            letters.next().filter(|last| last.is_ascii_alphabetic() && !"lsz".contains(*last));
-        last.is_some() && last == letters.next()
-    };
+    let is_twice = |stem: &str| matches!(stem.as_bytes(), [.., a, b] if a == b && b.is_ascii_lowercase() && !b"lsz".contains(b));
     let word = cut.map_or(word, |stem| if is_twice(stem) { &stem[..stem.len() - 1] } else { stem });
     word.strip_suffix('e').filter(|stem| stem.len() > 2).unwrap_or(word).to_owned()
 }

@@ -38,8 +38,7 @@ impl Planner<'_, '_> {
 
     /// `every two minutes`, `in an hour`, `remind me`.
     pub(super) fn schedule(&mut self, clause: &Clause, rest: &Clause) -> Result<Option<bool>> {
-        let first = clause.tokens.first();
-        let is_ordered = first.is_some_and(|first| first.is("schedule remind"));
+        let is_ordered = clause.tokens[0].is("schedule remind");
         let own = when::find(clause);
         // `what is on tomorrow?` asks.
         if clause.is_question() && own.as_ref().is_some_and(|found| found.from > 0) && !is_ordered {
@@ -51,8 +50,8 @@ impl Planner<'_, '_> {
             if !is_ordered {
                 return Ok(None);
             }
-            let said = clause.text();
-            let why = format!("“{said}” says no time that I understand, so I scheduled nothing");
+            let why = "says no time that I understand, so I scheduled nothing";
+            let why = format!("“{}” {why}", clause.text());
             return Err(Refusal::new(why, set("times").split(" | ")));
         };
         if !self.world.can(Can::Schedule) {
@@ -76,27 +75,16 @@ impl Planner<'_, '_> {
     }
 }
 
-/// The jobs that are handed to subagents.
+/// The jobs that are handed to subagents: `one reads a, the other lists b`, `read a and another subagent to list b`.
 pub(super) fn delegated(clause: &Clause) -> Option<Vec<String>> {
     let found = clause::find("delegate", clause, PLAIN)?;
-    let job = found.text("job");
-    if found.label == "one" {
-        let job = sentence(&ordered(job));
-        return (!matches!(job.as_str(), "This." | "It." | "Nothing." | "The work."))
-            .then(|| vec![job]);
-    }
-    let jobs = each_job(job);
-    let count = found.number("count").unwrap_or(1);
-    (!jobs.is_empty() && (count == 1 || count as usize == jobs.len())).then_some(jobs)
-}
-
-/// `one reads a, the other lists b`, `read a and another subagent to list b`: a job for each.
-fn each_job(text: &str) -> Vec<String> {
     let joint =
         Regex::new("( and|[,;]( and)?) (the other|another) |, (and )?one ").expect("it is one");
-    let jobs =
-        joint.split(text).map(|part| sentence(&ordered(part.trim_end_matches([' ', '.', ',']))));
-    jobs.filter(|job| !job.is_empty()).collect()
+    let parts = joint.split(found.text("job")).map(|part| part.trim_end_matches([' ', '.', ',']));
+    let jobs: Vec<String> = parts.map(|part| sentence(&ordered(part))).collect();
+    let is_job = |job: &String| !has(set("no-jobs"), &job.trim_end_matches('.').to_lowercase());
+    let count = found.number("count").unwrap_or(1) as usize;
+    ((count == 1 || count == jobs.len()) && jobs.iter().all(is_job)).then_some(jobs)
 }
 
 /// `one reads a` and `reading a` as an order: `read a`.
@@ -114,12 +102,9 @@ fn scheduled_prompt(clause: &Clause, time: &when::Found) -> String {
     let (before, behind) =
         (clause.between(0, time.from), clause.between(time.to, clause.tokens.len()));
     let rest = Clause::of(&format!("{} {behind}", before.trim_end_matches([',', ' '])));
-    let Some(found) = clause::find("prompt", &rest, PLAIN) else { return String::new() };
-    match (found.label, found.text("what")) {
-        ("remind", what) => format!("Remind me to {what}"),
-        ("of", what) => format!("Remind me of {what}"),
-        (_, what) => what.to_owned(),
-    }
+    let found = clause::find("prompt", &rest, PLAIN);
+    let prompt = found.map(|found| format!("{} {}", found.label, found.text("what")));
+    prompt.unwrap_or_default().trim().to_owned()
 }
 
 impl Planner<'_, '_> {
@@ -195,12 +180,10 @@ impl Planner<'_, '_> {
         }
         self.server = Some(server.clone());
         if self.world.connected.contains(&server) {
-            match mcp::pick(clause, self.world.tools, Some(&server), false) {
-                Some(Ok((name, input))) => self.push(Act::Named(name, input)),
-                Some(Err(missing)) => return Err(self.missing(&missing, clause)),
-                None => return Err(self.refuse(clause.text(), clause)),
-            }
-            return Ok(());
+            return match mcp::pick(clause, self.world.tools, Some(&server), false) {
+                Some(picked) => self.call(picked, clause),
+                None => Err(self.refuse(clause.text(), clause)),
+            };
         }
         let is_planned = |act: &Act| matches!(act, Act::Connect(known) if known.contains(&server));
         if !self.steps.iter().any(|step| is_planned(&step.act)) {
@@ -220,12 +203,19 @@ impl Planner<'_, '_> {
         Some(Refusal::new(why, [format!("connect to {server}")]))
     }
 
-    /// What a tool wants to know is asked for, with what it accepts.
-    pub(super) fn missing(&self, missing: &mcp::Missing, clause: &Clause) -> Refusal {
+    /// A call that was worked out; what its tool wants to know is asked for, with what it accepts.
+    pub(super) fn call(&mut self, picked: mcp::Picked, clause: &Clause) -> Result<()> {
+        let missing = match picked {
+            Ok((name, input)) => {
+                self.push(Act::Named(name, input));
+                return Ok(());
+            }
+            Err(missing) => missing,
+        };
         let why = format!("I cannot do {}, so I did nothing", missing.what);
         let with = missing.choices.iter().map(|choice| format!("{} of {choice}", clause.text()));
         let offers: Vec<String> = with.take(3).collect();
-        Refusal::new(why, if offers.is_empty() { self.offers(&clause.tokens) } else { offers })
+        Err(Refusal::new(why, if offers.is_empty() { self.offers(&clause.tokens) } else { offers }))
     }
 
     /// Files that are made or changed.

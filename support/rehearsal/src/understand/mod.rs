@@ -136,8 +136,7 @@ impl<'p, 'w> Planner<'p, 'w> {
                 self.clause(&clause)?;
                 next
             };
-            let is_end = tokens.get(end).is_some_and(|token| token.is(";"));
-            self.join = if is_end { Join::Then } else { Join::And };
+            self.join = Join::And;
         }
         Ok(())
     }
@@ -157,11 +156,6 @@ impl<'p, 'w> Planner<'p, 'w> {
         let is_file = |token: &&Token| token.shape == Shape::Path && token.text.contains('.');
         let file = clause.tokens.iter().rfind(is_file);
         self.mentioned = file.map(|file| file.text.clone()).or(self.mentioned.take());
-        let is_joint =
-            |token: &Token| token.shape == Shape::Mark || token.is("meanwhile please and then now");
-        if clause.tokens.iter().all(is_joint) {
-            return Ok(());
-        }
         // `do not delete it`: nothing is done, and what the rest of the request does must only look.
         if clause::find_at("forbid", clause, 0, PLAIN).is_some() {
             self.only_looks.get_or_insert(clause.text().to_owned());

@@ -53,31 +53,19 @@ impl Planner<'_, '_> {
             let cost = unknown.len() + usize::from(is_missing) * 2;
             if cost < fewest {
                 fewest = cost;
-                // A verb alone says little of what was not understood.
-                let is_verb = |word: &&String| table::is_verb(&word.to_lowercase());
-                let word = unknown.iter().find(|word| !is_verb(word)).or(unknown.first()).cloned();
-                left = word.unwrap_or_else(|| clause.text().to_owned());
+                left = unknown.into_iter().next().unwrap_or_else(|| clause.text().to_owned());
             }
         }
-        if !no_tool && !self.world.tools.outside().is_empty() {
-            match mcp::pick(clause, self.world.tools, None, false) {
-                Some(Ok((name, input))) => {
-                    self.push(Act::Named(name, input));
-                    return Ok(());
-                }
-                Some(Err(missing)) if !missing.choices.is_empty() => {
-                    return Err(self.missing(&missing, clause));
-                }
-                _ => {}
-            }
+        let served = mcp::pick(clause, self.world.tools, None, false).filter(|_| !no_tool);
+        let is_near = |missing: &mcp::Missing| !missing.choices.is_empty();
+        if let Some(picked) = served.filter(|picked| picked.as_ref().err().is_none_or(is_near)) {
+            return self.call(picked, clause);
         }
         if clause.is_question() && history::knows(self.world, clause.text()) {
             self.push(Act::Say(history::recall(self.world, clause.text())));
             return Ok(());
         }
-        if let Some(no) = self.gone(clause) {
-            return Err(no);
-        }
+        self.gone(clause).map_or(Ok(()), Err)?;
         if no_tool {
             let why = format!("I have no tool here for “{}”, so I did nothing", clause.text());
             return Err(self.no(why, clause));
