@@ -105,10 +105,13 @@ impl Clause {
 
     /// The user's words from one token to another.
     pub fn between(&self, from: usize, to: usize) -> &str {
-        let some = self.tokens.get(from..to.min(self.tokens.len())).unwrap_or_default();
-        let start = some.iter().map(|token| token.start).min();
-        let end = some.iter().map(|token| token.end).max();
-        start.zip(end).map_or("", |(start, end)| self.source[start..end].trim())
+        self.said(self.tokens.get(from..to.min(self.tokens.len())).unwrap_or_default())
+    }
+
+    /// The user's words from the first of these tokens to the last.
+    fn said(&self, some: &[Token]) -> &str {
+        let (Some(first), Some(last)) = (some.first(), some.last()) else { return "" };
+        self.source[first.start..last.end].trim()
     }
 
     pub fn says(&self, words: &str) -> bool {
@@ -117,19 +120,12 @@ impl Clause {
 
     /// `could you please`, `I want you to`: politeness before an order.
     fn drop_courtesy(&mut self) {
-        loop {
-            let joints = self.tokens.iter().take_while(|token| {
-                token.is(", and to also then finally next just afterwards but")
-            });
-            self.tokens.drain(..joints.count().min(self.tokens.len().saturating_sub(1)));
-            let is_said = |polite: &&str| {
-                let words = polite.split(' ');
-                words.clone().count() < self.tokens.len()
-                    && words.zip(&self.tokens).all(|(word, token)| token.is(word))
-            };
-            let Some(polite) = set("polite").split('|').find(is_said) else { break };
-            self.is_polite |= polite.contains("you");
-            self.tokens.drain(..polite.split(' ').count());
+        while let Some(found) = find_at("polite", self, 0, PLAIN)
+            && found.end < self.tokens.len()
+        {
+            let (end, is_polite) = (found.end, found.label == "you");
+            self.tokens.drain(..end);
+            self.is_polite |= is_polite;
         }
     }
 
@@ -149,19 +145,16 @@ pub fn is_full_stop(all: &[Token], at: usize) -> bool {
 /// Where the first sentence of a text ends: at its full stop, or at a new line.
 pub fn sentence_end(text: &str) -> usize {
     let all = tokens(text);
-    for (at, token) in all.iter().enumerate() {
-        if opens_line(text, &all, at) {
-            return token.start;
-        }
-        if is_full_stop(&all, at) {
-            return token.end;
-        }
-    }
-    text.len()
+    let end = (0..all.len()).find_map(|at| match &all[at] {
+        token if opens_line(text, &all, at) => Some(token.start),
+        token => is_full_stop(&all, at).then_some(token.end),
+    });
+    end.unwrap_or(text.len())
 }
 
 enum Piece {
-    Words(Vec<String>),
+    /// One of these words.
+    Words(String),
     /// A slot: its name and its kind.
     Slot(String, String),
 }
@@ -202,11 +195,8 @@ fn piece(word: &str) -> Piece {
         let (name, kind) = slot.split_once(':').unwrap_or((slot, slot));
         return Piece::Slot(name.to_owned(), kind.to_owned());
     }
-    Piece::Words(word.split('|').flat_map(one_of).map(str::to_owned).collect())
-}
-
-fn one_of(word: &str) -> impl Iterator<Item = &str> {
-    if word.starts_with('@') { set(word) } else { word }.split(' ')
+    let words = word.split('|').map(|word| if word.starts_with('@') { set(word) } else { word });
+    Piece::Words(words.collect::<Vec<_>>().join(" "))
 }
 
 /// A pattern that matched, and what its slots hold.
@@ -216,14 +206,13 @@ pub struct Found<'c> {
     /// The token behind the last.
     pub end: usize,
     clause: &'c Clause,
-    slots: Vec<(&'static str, usize, usize)>,
+    slots: Vec<(&'static str, &'c [Token])>,
 }
 
 impl<'c> Found<'c> {
     /// The tokens of a slot; none when the pattern has no such slot.
     pub fn tokens(&self, name: &str) -> &'c [Token] {
-        let slot = self.slots.iter().find(|(slot, ..)| *slot == name);
-        slot.map_or(&[], |(_, from, to)| &self.clause.tokens[*from..*to])
+        self.slots.iter().find(|(slot, _)| *slot == name).map_or(&[], |(_, some)| some)
     }
 
     pub fn first(&self, name: &str) -> Option<&'c Token> {
@@ -236,11 +225,10 @@ impl<'c> Found<'c> {
 
     /// The text of a slot, without quotation marks when it is a quotation.
     pub fn text(&self, name: &str) -> &'c str {
-        let slot = self.slots.iter().find(|(slot, ..)| *slot == name);
-        slot.map_or("", |(_, from, to)| match &self.clause.tokens[*from..*to] {
+        match self.tokens(name) {
             [one] if one.is_quoted() => &one.text,
-            _ => self.clause.between(*from, *to),
-        })
+            some => self.clause.said(some),
+        }
     }
 }
 
@@ -283,15 +271,15 @@ fn matched<'c>(
     })
 }
 
-struct Matcher<'m> {
-    tokens: &'m [Token],
-    kind: Kind<'m>,
+struct Matcher<'c, 'k> {
+    tokens: &'c [Token],
+    kind: Kind<'k>,
     is_open: bool,
     skips: &'static str,
-    slots: Vec<(&'static str, usize, usize)>,
+    slots: Vec<(&'static str, &'c [Token])>,
 }
 
-impl Matcher<'_> {
+impl Matcher<'_, '_> {
     fn skips(&self, token: &Token) -> bool {
         is_filler(token) || !self.skips.is_empty() && token.is(self.skips)
     }
@@ -311,9 +299,7 @@ impl Matcher<'_> {
         let token = self.tokens.get(at)?;
         let (name, kind) = match first {
             Piece::Words(words) => {
-                let is_plain = matches!(token.shape, Shape::Word | Shape::Number | Shape::Mark);
-                let is_it = is_plain && words.contains(&token.low);
-                return if is_it { self.rest(more, at + 1) } else { None };
+                return if token.is(words) { self.rest(more, at + 1) } else { None };
             }
             Piece::Slot(name, kind) => (name, kind),
         };
@@ -334,7 +320,7 @@ impl Matcher<'_> {
             }
         };
         for end in ends {
-            self.slots.push((name, at, end));
+            self.slots.push((name, &self.tokens[at..end]));
             let went = self.rest(more, end);
             if went.is_some() {
                 return went;
