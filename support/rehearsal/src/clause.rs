@@ -69,7 +69,8 @@ pub fn clause_end(tokens: &[Token], from: usize) -> (usize, usize) {
             || verb.is("only but don't never")
             || verb.is("do") && after.is_some_and(|not| not.is("not"));
         // So is `review the files and fix them`.
-        let is_one = verb.is("fix mend correct discard");
+        let is_one = verb.is("fix mend correct discard")
+            || verb.is("report") && after.is_some_and(|after| after.is("back"));
         let has_content = tokens[from..at].iter().filter(|token| !is_filler(token)).count() > 1;
         if begins && !is_one && has_content {
             return (at, next);

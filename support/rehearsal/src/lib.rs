@@ -47,16 +47,11 @@ pub use types::{Block, Choice, Message, Reply, Request, Tool};
 
 /// The reply to a request.
 pub fn answer(request: &Request) -> Reply {
-    let mut reply = match request.choice {
-        Choice::None => {
-            let tools = Vec::new();
-            persona::answer(&Request {
-                tools,
-                ..request.clone()
-            })
-        }
-        _ => persona::answer(request),
-    };
+    let mut offered = request.clone();
+    if request.choice == Choice::None {
+        offered.tools.clear();
+    }
+    let mut reply = persona::answer(&offered);
     tools::obey_choice(request, &mut reply);
     if let (Some(format), true) = (&request.format, reply.calls.is_empty()) {
         reply.text = tools::instance(format, &reply.text).to_string();

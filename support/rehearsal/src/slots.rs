@@ -111,6 +111,9 @@ impl Clause {
                 ("name", Shape::Word) => is_last || !table::is_verb(&token.low),
                 ("below", Shape::Word) => is_last,
                 // A plain word in this place is a folder, too, unless it means something else.
+                ("before", Shape::Word) => {
+                    !table::is_verb(&token.low) && !token.is("current whole")
+                }
                 ("inside", Shape::Word) => is_last && !table::is_known(token),
                 (_, Shape::Path) => {
                     let name = token.text.rsplit('/').next().unwrap_or_default();

@@ -18,8 +18,8 @@ pub enum When {
     Next(String),
     /// Once, so many minutes from now.
     In(u32),
-    /// Once, so many days from now, at an hour and a minute.
-    On(u32, u32, u32),
+    /// Once, so many minutes from the midnight before.
+    On(u32),
 }
 
 /// A time and the tokens that say it.
@@ -43,8 +43,8 @@ pub fn find(clause: &Clause) -> Option<Found> {
         let (n, to) = (found.number("n").unwrap_or(1), found.end);
         let (hour, minute, _) = clock(found.tokens("at")).unwrap_or((9, 0, 0));
         let when = match found.label {
-            "today" => When::On(0, hour, minute),
-            "tomorrow" => When::On(1, hour, minute),
+            "today" => When::On(hour * 60 + minute),
+            "tomorrow" => When::On(1440 + hour * 60 + minute),
             "cron" => When::Every(clause.between(from, to).to_owned()),
             minutes if !minutes.contains(' ') => When::In(n.checked_mul(minutes.parse().ok()?)?),
             template => {
@@ -97,22 +97,18 @@ fn clock(tokens: &[Token]) -> Option<(u32, u32, usize)> {
 impl When {
     /// The cron line, when `date` has printed this; a line that needs no clock is there without it.
     pub fn line(&self, now: &str) -> Option<String> {
-        let mut parts = now.trim().split(['-', ' ', ':']).map(|part| part.parse::<u32>().ok());
-        let mut next = || parts.next().flatten();
         if let Self::Every(line) | Self::Next(line) = self {
             return Some(line.clone());
         }
-        let (mut year, mut month, mut day, hour, minute) =
-            (next()?, next()?, next()?, next()?, next()?);
-        let (days, minutes) = match *self {
-            Self::On(days, hour, minute) => (days, hour * 60 + minute),
-            Self::In(minutes) => {
-                let then = hour * 60 + minute + minutes % 1440;
-                (minutes / 1440 + then / 1440, then % 1440)
-            }
-            _ => return None,
+        let fields = now.trim().split(['-', ' ', ':']).map(|field| field.parse().ok());
+        let fields: Vec<u32> = fields.collect::<Option<_>>()?;
+        let [mut year, mut month, mut day, hour, minute] = fields[..] else { return None };
+        let minutes = match *self {
+            Self::In(minutes) => minutes.saturating_add(hour * 60 + minute),
+            Self::On(minutes) => minutes,
+            Self::Every(_) | Self::Next(_) => return None,
         };
-        for _ in 0..days {
+        for _ in 0..minutes / 1440 {
             let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
             let length = match month {
                 2 => 28 + u32::from(is_leap),
@@ -123,7 +119,7 @@ impl When {
             month = if day == 1 { month % 12 + 1 } else { month };
             year += u32::from(day == 1 && month == 1);
         }
-        Some(format!("{} {} {day} {month} *", minutes % 60, minutes / 60))
+        Some(format!("{} {} {day} {month} *", minutes % 60, minutes / 60 % 24))
     }
 }
 

@@ -128,7 +128,13 @@ impl<'p, 'w> Planner<'p, 'w> {
             let rest = Clause::new(source, tokens[from..].to_vec());
             from = if clause.tokens.is_empty() {
                 next
-            } else if let Some(all) = self.whole(&clause, &rest)? {
+            } else if let Some(jobs) =
+                frames::delegated(&rest).filter(|_| self.world.can(Can::Task))
+            {
+                jobs.iter().try_for_each(|job| self.check(job))?;
+                self.push(Act::Delegate(jobs));
+                tokens.len()
+            } else if let Some(all) = self.schedule(&clause, &rest)? {
                 if all { tokens.len() } else { next }
             } else if let Some(to) = self.telling(source, tokens, from)? {
                 to
@@ -139,17 +145,6 @@ impl<'p, 'w> Planner<'p, 'w> {
             self.join = Join::And;
         }
         Ok(())
-    }
-
-    /// Frames that take their clause (`false`), or all that is left of their segment.
-    fn whole(&mut self, clause: &Clause, rest: &Clause) -> Result<Option<bool>> {
-        let jobs = Some(rest).filter(|_| self.world.can(Can::Task)).and_then(frames::delegated);
-        let Some(jobs) = jobs else { return self.schedule(clause, rest) };
-        for job in &jobs {
-            self.check(job)?;
-        }
-        self.push(Act::Delegate(jobs));
-        Ok(Some(true))
     }
 
     fn clause(&mut self, clause: &Clause) -> Result<()> {

@@ -121,10 +121,15 @@ impl Planner<'_, '_> {
         }
         let orders = tokens(&what);
         for name in &to {
-            // Whom somebody is to write to may be hired after them.
+            // Who is to write to somebody is hired after that one.
             let writes = self.people.iter().any(|other| other != name && says(&orders, other));
-            let mut jobs = self.steps.iter_mut().rev().filter(|_| !writes);
-            match jobs.find_map(|step| step.act.open_job(name)) {
+            let hires = |step: &Step| matches!(&step.act, Act::Spawn(hired, ..) if hired == name);
+            let last = self.steps.iter().rposition(|step| matches!(step.act, Act::Spawn(..)));
+            if let (Some(at), Some(last), true) = (self.steps.iter().position(hires), last, writes)
+            {
+                self.steps[at..=last].rotate_left(1);
+            }
+            match self.steps.iter_mut().rev().find_map(|step| step.act.open_job(name)) {
                 Some(Job::Text(job)) => job.push_str(&format!(" {what}")),
                 Some(job) => *job = Job::Text(what.clone()),
                 None if self.world.can(Can::Send) => {
