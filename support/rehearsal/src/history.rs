@@ -4,13 +4,11 @@
 //! A side call is told by what it is given, the tags in its question, and never by a literal of one harness. Invariants: it only
 //! tells, and does nothing; the answer to a side call has the shape that was asked for, and nothing in it that was not there.
 
-use std::collections::VecDeque;
-
 use serde_json::{Value, json};
 
 use crate::clause::{self, Clause, PLAIN, clause_end};
 use crate::history;
-use crate::scene::{Event, FIRST, LAST, Mail, Past, World, is_name, is_note};
+use crate::scene::{ANSWERED, ASKED, Event, Mail, Past, Scene, World, is_name};
 use crate::speak::{block, cut, one_line};
 use crate::table::{self, ROWS, Row};
 use crate::tools::Can;
@@ -60,14 +58,12 @@ pub fn facts_in(text: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 /// All that is remembered: from earlier sessions, and from what the user said in this one.
-pub fn facts<'w>(world: &World<'w>) -> Vec<String> {
-    let scene = world.scene;
+pub fn facts<'s>(scene: &Scene<'s>, system: &str) -> Vec<String> {
     // An index of memories in the prompt: `- [file](file.md) — what it says`.
     let indexed = |line: &str| Some(line.strip_prefix("- [")?.split_once(") — ")?.1.to_owned());
-    let index = world.system.lines().filter_map(indexed);
-    let sections = |memory: &&'w str| memory.lines().skip_while(|line| !line.starts_with("## "));
+    let index = system.lines().filter_map(indexed);
+    let sections = |memory: &&'s str| memory.lines().skip_while(|line| !line.starts_with("## "));
     let kept = scene.memory.iter().flat_map(sections);
-    let summary = scene.summary.lines().filter_map(|line| line.strip_prefix("- noted: "));
     let said = scene.asked().flat_map(|(_, text)| facts_in(text));
     let clean = |line: &str| {
         let line = line.trim_start_matches(['#', ' ', '-']);
@@ -76,7 +72,7 @@ pub fn facts<'w>(world: &World<'w>) -> Vec<String> {
         turned(named.map_or(line, |(_, rest)| rest).trim_matches(['“', '”', ' ']))
     };
     let mut all: Vec<String> = Vec::new();
-    for fact in index.chain(kept.map(clean)).chain(summary.map(str::to_owned)).chain(said) {
+    for fact in index.chain(kept.map(clean)).chain(said) {
         // A memory tells its fact twice: as a heading, and in the user's words.
         let is_told = |known: &String| {
             fact.to_lowercase().contains(&known.trim_end_matches('.').to_lowercase())
@@ -106,12 +102,15 @@ fn matches(fact: &str, wanted: &[String]) -> usize {
 /// Whether something that is remembered answers a question.
 pub fn knows(world: &World, question: &str) -> bool {
     let wanted = wanted(question);
-    !wanted.is_empty() && facts(world).iter().any(|fact| matches(fact, &wanted) == wanted.len())
+    !wanted.is_empty()
+        && facts(world.scene, world.system)
+            .iter()
+            .any(|fact| matches(fact, &wanted) == wanted.len())
 }
 
 /// The facts that answer a question; all when it asks for all.
 pub fn recall(world: &World, question: &str) -> String {
-    let (wanted, facts) = (wanted(question), facts(world));
+    let (wanted, facts) = (wanted(question), facts(world.scene, world.system));
     let best = facts.iter().map(|fact| matches(fact, &wanted)).max().unwrap_or(0);
     let told = facts.iter().filter(|fact| best == 0 || matches(fact, &wanted) == best);
     listing(
@@ -166,20 +165,16 @@ pub fn tools(world: &World) -> String {
 /// The user's requests before this one, also those before a summary, and what was called for them.
 pub fn so_far(world: &World) -> String {
     let scene = world.scene;
-    let summary =
-        |mark: &'static str| scene.summary.lines().filter_map(move |line| line.strip_prefix(mark));
-    let mut asked =
-        unique(scene.earlier.iter().copied().chain(summary(FIRST)).chain(summary("- asked: ")));
-    asked.extend(scene.asked().map(|(_, text)| text));
+    let mut asked: Vec<&str> = scene.asked().map(|(_, text)| text).collect();
     asked.pop();
+    let asked = scene.earlier.iter().copied().chain(asked).map(|text| one_line(text, 160));
     let failed = |call: &Past| if call.failed { " (failed)" } else { "" };
     let call = |call: &Past| {
         format!("{} {}{}", call.name, one_line(&call.input.to_string(), 100), failed(call))
     };
-    let asked = asked.into_iter().map(|text| one_line(text, 160));
     listing(
         "You have asked for this, the first one first:",
-        asked,
+        unique(asked).into_iter(),
         "You have asked for nothing before.",
     ) + &listing("\nI have called:", scene.calls.iter().map(call), "\nI have called no tool.")
 }
@@ -229,7 +224,7 @@ pub(crate) fn side_call(request: &Request) -> Option<String> {
     let message = request.messages.iter().rfind(|message| message.from_user)?;
     let text = message.texts().collect::<Vec<_>>().join("\n");
     let mut blocks = blocks(&text);
-    let is_transcript = |block: &str| !paragraphs(block).is_empty();
+    let is_transcript = |block: &str| !Scene::of_told(block).events.is_empty();
     let transcript = blocks.iter().copied().position(is_transcript).map(|at| blocks.remove(at));
     let is_list = |block: &str| {
         block
@@ -280,52 +275,10 @@ fn chosen(memories: &str, asked: &str) -> String {
     json!(needed.take(5).map(|(slug, _)| slug).collect::<Vec<_>>()).to_string()
 }
 
-/// Who says a paragraph of a conversation that is told.
-#[derive(Clone, Copy, PartialEq)]
-enum Who {
-    User,
-    Model,
-    Call,
-    Result,
-}
-
-/// The paragraphs of a conversation that is told: who, and what. It begins with the user; a paragraph without a speaker goes
-/// on with the one before.
-fn paragraphs(conversation: &str) -> Vec<(Who, String)> {
-    let mut found: Vec<(Who, String)> = Vec::new();
-    let user = conversation.split_once(": ").map_or("", |(head, _)| head);
-    for paragraph in conversation.split("\n\n") {
-        let said = paragraph.split_once(": ").and_then(|(head, text)| {
-            let who = match head.split_once(' ') {
-                Some((_, "call")) => Who::Call,
-                Some((_, "result")) => Who::Result,
-                None if head == user && head.chars().all(char::is_alphabetic) => Who::User,
-                None if matches!(head, "Assistant" | "Model" | "Agent" | "AI") => Who::Model,
-                _ => return None,
-            };
-            Some((who, text))
-        });
-        match (said, found.last_mut()) {
-            (Some((who, text)), _) => found.push((who, text.to_owned())),
-            (None, Some((_, text))) => text.push_str(&format!("\n\n{paragraph}")),
-            (None, None) => {}
-        }
-    }
-    found
-}
-
-/// What the user said, without what a harness has put beside it.
-fn said(conversation: &str) -> Vec<String> {
-    let is_user = |(who, text): &(Who, String)| {
-        *who == Who::User && !text.trim_start().starts_with('<') && !is_note(text.trim())
-    };
-    paragraphs(conversation).into_iter().filter(is_user).map(|(_, text)| text).collect()
-}
-
 /// What the user said that is worth knowing later, and is not known yet.
 fn extracted(memories: &str, conversation: &str) -> String {
     let mut all: Vec<Value> = Vec::new();
-    for text in said(conversation) {
+    for (_, text) in Scene::of_told(conversation).asked() {
         for sentence in text.split_inclusive(['.', '!', '\n']) {
             let Some(fact) = history::fact(sentence).filter(|fact| !fact.is_empty()) else {
                 continue;
@@ -360,75 +313,33 @@ fn merged(memories: &str) -> String {
     Value::from(kept).to_string()
 }
 
-/// A summary from which this very brain can go on: what was asked, what was called for it, what was noted.
+/// A summary from which this very brain can go on: the same conversation, told shorter. What was called stays for a request
+/// that is still in hand.
 fn summarized(conversation: &str) -> String {
-    let all = paragraphs(conversation);
-    let earlier = all.iter().find(|(_, text)| text.contains(FIRST));
-    let earlier = earlier.map_or("", |(_, text)| text.as_str());
-    let own =
-        |prefix: &'static str| earlier.lines().filter_map(move |line| line.strip_prefix(prefix));
-    let asked: Vec<String> = said(conversation).iter().map(|text| one_line(text, 300)).collect();
-    let first = own(FIRST).next().or(asked.first().map(String::as_str)).unwrap_or_default();
-    let current = asked.last().map(String::as_str).or_else(|| own(LAST).next()).unwrap_or_default();
-    let mut known: Vec<&str> = own("- asked: ").chain(asked.iter().map(String::as_str)).collect();
-    known.dedup();
-    let mut lines = vec![format!("{FIRST}{first}")];
-    let last = known.iter().skip(known.len().saturating_sub(12));
-    lines.extend(last.map(|text| format!("- asked: {text}")));
-    lines.push(format!("{LAST}{current}"));
-    let is_open = all.last().is_some_and(|(who, _)| *who != Who::Model);
-    if is_open {
-        let is_last =
-            |(who, text): &(Who, String)| *who == Who::User && one_line(text, 300) == current;
-        let start = all.iter().rposition(is_last).unwrap_or(0);
-        // What an earlier summary tells of the same request still counts; the harness may repeat the request beside it.
-        let is_same = asked.len() < 2 && own(LAST).next() == Some(current);
-        let done = own("- done: ").filter(|_| is_same);
-        lines.extend(done.map(|line| format!("- done: {line}")));
-        lines.extend(calls(&all[start..]));
-    }
-    let users = all.iter().filter(|(who, _)| *who == Who::User);
-    let noted = users
-        .flat_map(|(_, text)| history::facts_in(text))
-        .chain(own("- noted: ").map(str::to_owned));
-    lines.extend(noted.map(|fact| format!("- noted: {fact}")));
-    let told = all.iter().filter(|(who, _)| *who == Who::Model).flat_map(|(_, text)| text.lines());
-    let is_own =
-        |line: &str| ["- asked", "- done", "- noted"].iter().any(|head| line.starts_with(head));
-    let is_finding = |line: &&str| {
-        line.starts_with("The files: ")
-            || line.starts_with("- ") && line.contains(": ") && !is_own(line)
-    };
-    let mut findings: Vec<&str> =
-        told.chain(earlier.lines()).filter(|_| is_open).filter(is_finding).collect();
-    findings.dedup();
-    lines.extend(findings.into_iter().take(60).map(str::to_owned));
-    lines.join("\n")
-}
-
-/// Calls and their results, each on a line.
-fn calls(paragraphs: &[(Who, String)]) -> Vec<String> {
-    let (mut lines, mut open, mut is_answered) = (Vec::new(), VecDeque::new(), false);
-    for (who, text) in paragraphs {
-        match who {
-            // A call whose result was cut out of the text, and one that is cut itself, tell nothing.
-            Who::Call => {
-                if is_answered || text.contains('\n') {
-                    open.clear();
-                }
-                is_answered = false;
-                open.extend(Some(text.trim()).filter(|call| !call.contains('\n')));
+    let scene = Scene::of_told(conversation);
+    let facts = facts(&scene, "").iter().map(|fact| format!("\n## {fact}")).collect::<String>();
+    let facts = if facts.is_empty() { facts } else { format!("<facts>{facts}\n</facts>") };
+    let asked: Vec<String> = scene.asked().map(|(_, text)| one_line(text, 300)).collect();
+    let newest = asked.iter().skip(asked.len().saturating_sub(12).max(1));
+    let asked = [facts].into_iter().chain(asked.first().cloned()).chain(newest.cloned());
+    let mut told: Vec<(&str, String)> = asked.map(|text| (ASKED, text)).collect();
+    let is_open = !matches!(scene.events.last(), Some(Event::Said(_)));
+    let in_hand = scene.newest().filter(|_| is_open);
+    told.insert(told.len() - usize::from(in_hand.is_some()), ("- AI", ANSWERED.to_owned()));
+    if let Some(at) = in_hand {
+        let is_note = |line: &&str| line.starts_with("- ") || line.starts_with("The files: ");
+        let notes = scene.said_since(at).flat_map(str::lines).filter(is_note).take(60);
+        let notes = notes.collect::<Vec<_>>().join("\n");
+        told.extend(Some(("- AI", notes)).filter(|(_, notes)| !notes.is_empty()));
+        for call in scene.calls.iter().filter(|call| call.at > at) {
+            let most = if call.name.contains("glob") { 1_500 } else { 400 };
+            let input = call.input.to_string();
+            if input.len() < 1_000 {
+                told.push(("- A call", format!("{} {input}", call.name)));
+                told.push(("- A result", json!(cut(call.text.trim(), most)).to_string()));
             }
-            Who::Result => {
-                is_answered = true;
-                let Some(call) = open.pop_front().filter(|call| call.len() < 1_000) else {
-                    continue;
-                };
-                let short = cut(text.trim(), if call.contains("glob") { 1_500 } else { 400 });
-                lines.push(format!("- done: {call} → {}", json!(short)));
-            }
-            Who::User | Who::Model => {}
         }
     }
-    lines
+    let lines = told.iter().map(|(who, text)| format!("{who}: {text}"));
+    lines.collect::<Vec<_>>().join("\n\n")
 }

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::VecDeque;
 
 use serde_json::Value;
 
@@ -16,10 +17,10 @@ use crate::tools::{Can, Tools};
 use crate::types::{Block, Message, Request};
 use crate::words::{has, unique};
 
-/// How a summary of this brain's own begins, and where it tells the request in hand.
-pub const FIRST: &str = "The user asked first: ";
-/// The last request before the summary.
-pub const LAST: &str = "The user asked last: ";
+/// How a request begins in a summary of this brain's own. Its paragraphs are items: they are none of a conversation around it.
+pub const ASKED: &str = "- Asked";
+/// What such a summary says of the requests before, when nothing of them is left to do.
+pub const ANSWERED: &str = "That is answered.";
 
 /// A call and what came of it.
 #[derive(Clone, Debug)]
@@ -77,8 +78,8 @@ pub struct Scene<'a> {
     pub memory: Vec<&'a str>,
     /// Requests of a part of the conversation that was taken away, as a harness keeps them.
     pub earlier: Vec<&'a str>,
-    /// The summary that stands for what came before.
-    pub summary: &'a str,
+    /// The place of the request in hand that a summary tells of: a harness says it once more.
+    summed: Option<usize>,
 }
 
 impl<'a> Scene<'a> {
@@ -93,17 +94,8 @@ impl<'a> Scene<'a> {
                 Block::Text(text) if from_user => scene.hear(text),
                 Block::Text(text) => scene.events.push(Event::Said(text)),
                 Block::Call { id, name, input } => {
-                    let at = scene.events.len();
                     open.push((id, scene.calls.len()));
-                    scene.events.push(Event::Called);
-                    let text = Cow::Borrowed("");
-                    scene.calls.push(Past {
-                        name,
-                        input: input.clone(),
-                        text,
-                        failed: false,
-                        at,
-                    });
+                    scene.called(name, input.clone(), Cow::Borrowed(""));
                 }
                 Block::Result { id, text, failed } => {
                     let Some(place) = open.iter().position(|(of, _)| *of == id) else { continue };
@@ -124,30 +116,55 @@ impl<'a> Scene<'a> {
                 scene.events[at] = Event::Asked(note.trim_matches(['[', ']']).to_owned());
             }
         }
-        scene.recover();
         scene
     }
 
-    /// What a summary tells of the request in hand counts as called: its calls are no longer in the conversation.
-    fn recover(&mut self) {
-        let asked = self.summary.lines().find_map(|line| line.strip_prefix(LAST));
-        let is_it = |text: &str| asked.is_some_and(|asked| one_line(text, 300) == asked);
-        let first = self.asked().next().filter(|(_, text)| is_it(text));
-        let Some((at, _)) = first else { return };
-        let done = |line: &'a str| {
-            let (call, result) = line.strip_prefix("- done: ")?.split_once(" → ")?;
-            let (name, input) = call.split_once(' ')?;
-            let text: String = serde_json::from_str(result).ok()?;
-            Some(Past {
-                name,
-                input: serde_json::from_str(input).ok()?,
-                text: Cow::Owned(text),
-                failed: false,
-                at,
-            })
-        };
-        let calls: Vec<Past> = self.summary.lines().filter_map(done).collect();
-        self.calls.splice(0..0, calls);
+    /// Reads a conversation that is told in paragraphs.
+    pub fn of_told(told: &'a str) -> Self {
+        let mut scene = Self::default();
+        scene.hear_told(told);
+        scene
+    }
+
+    fn hear_told(&mut self, told: &'a str) {
+        let (mut open, mut is_answered) = (VecDeque::new(), false);
+        for (who, text) in paragraphs(told) {
+            match who {
+                Who::User => self.hear(text),
+                Who::Model => self.events.push(Event::Said(text)),
+                // A call whose result was cut out of the text, and one that is cut itself, tell nothing.
+                Who::Call => {
+                    if is_answered || text.contains('\n') {
+                        open.clear();
+                    }
+                    is_answered = false;
+                    open.push_back(text);
+                }
+                Who::Result => {
+                    is_answered = true;
+                    let call = open.pop_front().and_then(|call| call.split_once(' '));
+                    let call = call
+                        .and_then(|(name, input)| Some((name, serde_json::from_str(input).ok()?)));
+                    if let Some((name, input)) = call {
+                        let text =
+                            serde_json::from_str(text).map_or(Cow::Borrowed(text), Cow::Owned);
+                        self.called(name, input, text);
+                    }
+                }
+            }
+        }
+    }
+
+    fn called(&mut self, name: &'a str, input: Value, text: Cow<'a, str>) {
+        let (at, failed) = (self.events.len(), false);
+        self.events.push(Event::Called);
+        self.calls.push(Past {
+            name,
+            input,
+            text,
+            failed,
+            at,
+        });
     }
 
     fn hear(&mut self, text: &'a str) {
@@ -174,8 +191,13 @@ impl<'a> Scene<'a> {
         let came = said.strip_prefix('[').and_then(|rest| rest.split_once("] "));
         let came = came.filter(|(head, _)| is_word(head));
         let said = came.map_or(said, |(_, rest)| rest);
-        if !said.is_empty() {
-            self.events.push(Event::Asked(said.to_owned()));
+        if said.is_empty() {
+            return;
+        }
+        // What a summary tells of the request in hand counts for the request.
+        match self.summed.take().map(|at| &mut self.events[at]) {
+            Some(Event::Asked(text)) if *text == one_line(said, 300) => *text = said.to_owned(),
+            _ => self.events.push(Event::Asked(said.to_owned())),
         }
     }
 
@@ -194,8 +216,12 @@ impl<'a> Scene<'a> {
                 }));
             }
             return true;
-        } else if lines().any(|line| line.starts_with(FIRST)) {
-            self.summary = tagged.inner;
+        } else if tagged.inner.starts_with(ASKED) {
+            // Behind it a harness says where the whole conversation is.
+            let told = tagged.inner.rsplit_once("\n(").map_or(tagged.inner, |(told, _)| told);
+            self.hear_told(told);
+            let is_open = !matches!(self.events.last(), Some(Event::Said(ANSWERED)));
+            self.summed = self.newest().filter(|_| is_open);
         } else if let Some((id, subject)) = task_of(tagged.inner) {
             self.events.push(Event::Claimed { id, subject });
         } else if lines().any(|line| line.starts_with("## ")) {
@@ -238,6 +264,44 @@ impl<'a> Scene<'a> {
             _ => None,
         })
     }
+}
+
+/// Who says a paragraph of a conversation that is told.
+#[derive(Clone, Copy, PartialEq)]
+enum Who {
+    User,
+    Model,
+    Call,
+    Result,
+}
+
+/// The paragraphs of a conversation that is told: who, and what. It begins with the user; a paragraph without a speaker goes
+/// on with the one before.
+fn paragraphs(told: &str) -> Vec<(Who, &str)> {
+    let mark = if told.starts_with(ASKED) { "- " } else { "" };
+    let user = told.split_once(": ").map_or("", |(head, _)| &head[mark.len()..]);
+    let who = |head: &str| match head.split_once(' ') {
+        Some((_, "call")) => Some(Who::Call),
+        Some((_, "result")) => Some(Who::Result),
+        None if head == user && head.chars().all(char::is_alphabetic) => Some(Who::User),
+        None if matches!(head, "Assistant" | "Model" | "Agent" | "AI") => Some(Who::Model),
+        _ => None,
+    };
+    let mut found: Vec<(Who, usize, usize)> = Vec::new();
+    let mut at = 0;
+    for paragraph in told.split("\n\n") {
+        let end = at + paragraph.len();
+        let head = paragraph
+            .split_once(": ")
+            .and_then(|(head, _)| Some((who(head.strip_prefix(mark)?)?, head.len() + 2)));
+        match (head, found.last_mut()) {
+            (Some((who, head)), _) => found.push((who, at + head, end)),
+            (None, Some(last)) => last.2 = end,
+            (None, None) => {}
+        }
+        at = end + 2;
+    }
+    found.into_iter().map(|(who, from, to)| (who, &told[from..to])).collect()
 }
 
 struct Tagged<'a> {
@@ -284,7 +348,7 @@ fn next_tag(text: &str) -> Option<(usize, Tagged<'_>)> {
 }
 
 /// Whether a text is a note of the harness, a sentence in brackets: the turn above was interrupted.
-pub fn is_note(text: &str) -> bool {
+fn is_note(text: &str) -> bool {
     text.strip_prefix('[').is_some_and(|rest| rest.starts_with(char::is_uppercase))
         && text.find(']') == Some(text.len() - 1)
         && text.contains(' ')

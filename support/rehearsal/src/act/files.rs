@@ -118,9 +118,9 @@ pub(super) fn read_all(run: &Run, dir: &str, slots: &Slots) -> Went {
     Ok(told)
 }
 
-/// What stands behind a head in what was said since the request, or in the summary of it.
+/// What stands behind a head in what was said since the request.
 fn noted<'r>(run: &Run<'r, '_>, head: &str) -> Option<&'r str> {
-    let said = run.world.scene.said_since(run.from).chain([run.world.scene.summary]);
+    let said = run.world.scene.said_since(run.from);
     said.flat_map(str::lines).find_map(|line| line.strip_prefix(head))
 }
 
@@ -213,7 +213,9 @@ pub(super) fn verify(run: &Run) -> Went {
 pub(super) fn create(run: &Run, path: &str, content: &Content) -> Went {
     let given = match content {
         Content::Given(text) => return write(run, path, text, false),
-        Content::Sample(text) => python::styled(text, &history::facts(run.world)),
+        Content::Sample(text) => {
+            python::styled(text, &history::facts(run.world.scene, run.world.system))
+        }
         Content::Nothing => String::new(),
         Content::Found(sources) => return results_to(run, path, Some(sources)),
         Content::Output => return results_to(run, path, None),
