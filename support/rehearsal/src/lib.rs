@@ -54,7 +54,7 @@ pub fn answer(request: &Request) -> Reply {
     let mut reply = persona::answer(&offered);
     tools::obey_choice(request, &mut reply);
     if let (Some(format), true) = (&request.format, reply.calls.is_empty()) {
-        reply.text = tools::instance(format, &reply.text).to_string();
+        reply.text = tools::instance(format, &reply.text, &serde_json::Value::Null).to_string();
     }
     if reply.text.trim().is_empty() && reply.calls.is_empty() {
         reply.text = "I have nothing to say to that.".to_owned();

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::clause::{self, Clause, is_filler, says};
 use crate::table;
-use crate::tools::{Can, Tools, choices, complete, kind, properties, required};
+use crate::tools::{Can, Tools, choices, instance, kind, properties, required};
 use crate::types::Tool;
 use crate::words::{Shape, Token, has, number, set, stem, unique};
 
@@ -284,8 +284,7 @@ impl<'t> Served<'t> {
                 return Err(Missing { what, choices });
             }
         }
-        complete(schema, &mut input);
-        Ok((self.tool.name.to_owned(), Value::Object(input)))
+        Ok((self.tool.name.to_owned(), instance(schema, "", &Value::Object(input))))
     }
 }
 

@@ -155,11 +155,10 @@ impl<'a> Tools<'a> {
             let name = names.and_then(|names| property(tool, names)).unwrap_or(role);
             input.insert(name.to_owned(), value.clone());
         }
-        complete(tool.schema, &mut input);
         Some(Call {
             can: Some(can),
             name: tool.name.to_owned(),
-            input: Value::Object(input),
+            input: instance(tool.schema, "", &Value::Object(input)),
             args,
         })
     }
@@ -213,72 +212,52 @@ pub fn kind(schema: &Value) -> Option<&str> {
     schema["type"].as_str().or_else(|| schema["type"].get(0)?.as_str())
 }
 
-/// A value that obeys the schema; texts in it say `text`.
-pub fn instance(schema: &Value, text: &str) -> Value {
-    build(schema, schema, text, 0)
+/// A value that obeys the schema and holds what is given. What it requires beside is its first choice, else the longest
+/// text that is given, else this text.
+pub fn instance(schema: &Value, text: &str, given: &Value) -> Value {
+    build(schema, schema, text, given, 0)
 }
 
-fn build(schema: &Value, root: &Value, text: &str, depth: usize) -> Value {
+fn build(schema: &Value, root: &Value, text: &str, given: &Value, depth: usize) -> Value {
+    let inner =
+        |schema: &Value, text: &str, given: &Value| build(schema, root, text, given, depth + 1);
     if let Some(name) = schema["$ref"].as_str() {
         let target = name.strip_prefix('#').and_then(|path| root.pointer(path));
-        return match target {
-            Some(target) if depth < 8 => build(target, root, text, depth + 1),
-            _ => Value::Null,
-        };
+        return target.filter(|_| depth < 8).map_or(Value::Null, |it| inner(it, text, given));
     }
-    if let Some(value) =
-        schema.get("const").or_else(|| schema["enum"].get(0)).or_else(|| schema.get("default"))
-    {
-        return value.clone();
-    }
-    for several in ["anyOf", "oneOf", "allOf"] {
-        if let Some(first) = schema[several].get(0) {
-            return build(first, root, text, depth + 1);
+    let known = schema.get("const").or(schema["enum"].get(0)).or(schema.get("default"));
+    let mut several = ["anyOf", "oneOf", "allOf"].iter();
+    let first = several.find_map(|several| schema[several].get(0));
+    let is_object = given.is_object() || schema.get("properties").is_some();
+    let guess = if is_object { "object" } else { "string" };
+    match (given, kind(schema).unwrap_or(guess)) {
+        (Value::Null, _) if let Some(known) = known => known.clone(),
+        (Value::Null, _) if let Some(first) = first => inner(first, text, given),
+        (Value::Object(_), _) | (Value::Null, "object") => {
+            let some = given.as_object().into_iter().flatten();
+            let texts = some.clone().filter_map(|(_, value)| value.as_str());
+            let text = texts.max_by_key(|text| text.len()).unwrap_or(text);
+            let names = required(schema).chain(some.map(|(name, _)| name.as_str()));
+            let one = |name: &str| inner(&schema["properties"][name], text, &given[name]);
+            names.map(|name| (name.to_owned(), one(name))).collect()
         }
-    }
-    match kind(schema).unwrap_or(if schema.get("properties").is_some() {
-        "object"
-    } else {
-        "string"
-    }) {
-        "object" => {
-            let one = |name: &str| build(&schema["properties"][name], root, text, depth + 1);
-            required(schema).map(|name| (name.to_owned(), one(name))).collect()
+        // The items of a list are filled in as well: a plan of another harness wants more of each.
+        (Value::Array(all), _) => {
+            all.iter().map(|one| inner(&schema["items"], text, one)).collect()
         }
-        "array" => {
+        (Value::Null, "array") => {
             let least = schema["minItems"].as_u64().unwrap_or(0);
-            (0..least).map(|_| build(&schema["items"], root, text, depth + 1)).collect()
+            (0..least).map(|_| inner(&schema["items"], text, given)).collect()
         }
-        "integer" => json!(schema["minimum"].as_i64().unwrap_or(0)),
-        "number" => json!(schema["minimum"].as_f64().unwrap_or(0.0)),
-        "boolean" => json!(false),
-        "null" => Value::Null,
-        _ => {
+        (Value::Null, "integer") => json!(schema["minimum"].as_i64().unwrap_or(0)),
+        (Value::Null, "number") => json!(schema["minimum"].as_f64().unwrap_or(0.0)),
+        (Value::Null, "boolean") => json!(false),
+        (Value::Null, "null") => Value::Null,
+        (Value::Null, _) => {
             let most = schema["maxLength"].as_u64().map_or(usize::MAX, |most| most as usize);
             json!(text.chars().take(most).collect::<String>())
         }
-    }
-}
-
-/// Fills in what a schema requires beside: its first choice, else the longest text that is given. The items of a list are
-/// filled in as well: a plan of another harness wants more of each.
-pub fn complete(schema: &Value, input: &mut Map<String, Value>) {
-    for name in required(schema) {
-        if input.contains_key(name) {
-            continue;
-        }
-        let own = &schema["properties"][name];
-        let longest = input.values().filter_map(Value::as_str).max_by_key(|text| text.len());
-        let value = match (own["enum"].get(0), own["type"].as_str()) {
-            (Some(first), _) => first.clone(),
-            (None, Some("string") | None) => json!(longest.unwrap_or(name)),
-            (None, Some(_)) => instance(own, ""),
-        };
-        input.insert(name.to_owned(), value);
-    }
-    for (name, value) in input {
-        let items = value.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut);
-        items.for_each(|item| complete(&schema["properties"][name.as_str()]["items"], item));
+        (given, _) => given.clone(),
     }
 }
 
@@ -302,8 +281,10 @@ pub fn obey_choice(request: &Request, reply: &mut Reply) {
     let mut users = request.messages.iter().rev().filter(|message| message.from_user);
     let asked = users.find_map(|user| user.texts().next_back());
     if let Some(tool) = tool {
-        reply.calls =
-            vec![(tool.name.to_owned(), instance(tool.schema, asked.unwrap_or_default().trim()))];
+        reply.calls = vec![(
+            tool.name.to_owned(),
+            instance(tool.schema, asked.unwrap_or_default().trim(), &Value::Null),
+        )];
         reply.text = String::new();
     }
 }
