@@ -211,38 +211,51 @@ pub(super) fn verify(run: &Run) -> Went {
 }
 
 pub(super) fn create(run: &Run, path: &str, content: &Content) -> Went {
-    let given = match content {
+    let sources = match content {
         Content::Given(text) => return write(run, path, text, false),
         Content::Sample(text) => {
-            python::styled(text, &history::facts(run.world.scene, run.world.system))
+            let facts = history::facts(run.world.scene, run.world.system);
+            return write_new(run, path, &python::styled(text, &facts));
         }
-        Content::Nothing => String::new(),
-        Content::Found(sources) => return results_to(run, path, Some(sources)),
-        Content::Output => return results_to(run, path, None),
+        Content::Nothing => return write_new(run, path, ""),
+        Content::Output => &[],
+        Content::Found(sources) => sources.as_slice(),
     };
-    write_new(run, path, &given)
+    let read = read(run, sources)?;
+    if read.failed {
+        return Ok(read);
+    }
+    let mut parts = if sources.is_empty() { run.found() } else { read.found };
+    if parts.is_empty() {
+        let is_result = |call: &&Past| call.at < run.from && !call.failed && !call.text.is_empty();
+        let last = run.world.scene.calls.iter().rfind(is_result);
+        parts.extend(last.map(|call| (call.name.to_owned(), call.text.to_string())));
+    }
+    let is_file = |title: &str| title.contains('.') && !title.contains(' ');
+    let part = |(title, text): &(String, String)| match content {
+        Content::Output => text.trim_end().to_owned(),
+        _ if is_file(title) => format!("\n## {title}\n\n{}", gist(text)),
+        _ => format!("\n## {title}\n\n{}", cut(text.trim(), 6_000)),
+    };
+    let text = parts.iter().map(part).collect::<Vec<_>>().join("\n");
+    match (content, path) {
+        _ if parts.is_empty() => {
+            fail(format!("I have found nothing that I could write to {path}."))
+        }
+        (Content::Output, _) => write(run, path, &text, false),
+        (_, "") => write_new(run, "summary.md", &format!("# Summary\n{text}")),
+        _ => write(run, path, &format!("# Summary\n{text}"), false),
+    }
 }
 
 /// Writes a file whose content is not the user's: it must not take the place of anything.
 pub(super) fn write_new(run: &Run, path: &str, text: &str) -> Went {
-    if run.world.tools.can(Can::Write) {
-        if !there(run, &[path.to_owned()])?.is_empty() {
-            return fail(format!(
-                "{path} is there already, and you did not say what it shall hold: I left it as it is."
-            ));
-        }
-        return write(run, path, text, true);
+    if run.world.tools.can(Can::Write) && !there(run, &[path.to_owned()])?.is_empty() {
+        return fail(format!(
+            "{path} is there already, and you did not say what it shall hold: I left it as it is."
+        ));
     }
-    let file = shell(path);
-    let command = match text {
-        "" => format!("touch {file}"),
-        text => format!("[ ! -e {file} ] && printf '%s\\n' {} > {file}", lines_for_shell(text)),
-    };
-    Ok(run.call(Can::Bash, json!({ "command": command }))?.or_why(format!("I created {path}.")))
-}
-
-fn lines_for_shell(text: &str) -> String {
-    text.lines().map(in_quotes).collect::<Vec<_>>().join(" ")
+    write(run, path, text, true)
 }
 
 /// Which of these files are there. A pattern would not tell: it leaves out what git ignores.
@@ -272,11 +285,15 @@ pub(super) fn write(run: &Run, path: &str, text: &str, is_new: bool) -> Went {
     let (can, args) = if run.world.tools.can(Can::Write) {
         (Can::Write, json!({"path": path, "content": text}))
     } else {
-        let folder =
-            path.rsplit_once('/').map(|(folder, _)| format!("mkdir -p {} && ", shell(folder)));
-        let lines = lines_for_shell(&text);
-        let command =
-            format!("{}printf '%s\\n' {lines} > {}", folder.unwrap_or_default(), shell(path));
+        let (file, folder) = (shell(path), path.rsplit_once('/'));
+        let folder = folder.map(|(folder, _)| format!("mkdir -p {} && ", shell(folder)));
+        let guard =
+            if is_new { format!("[ ! -e {file} ] && ") } else { folder.unwrap_or_default() };
+        let lines: Vec<String> = text.lines().map(in_quotes).collect();
+        let command = match text.as_str() {
+            "" => format!("touch {file}"),
+            _ => format!("{guard}printf '%s\\n' {} > {file}", lines.join(" ")),
+        };
         (Can::Bash, json!({ "command": command }))
     };
     let done = run.text(can, args, &format!("I did not write {path}"))?;
@@ -286,43 +303,6 @@ pub(super) fn write(run: &Run, path: &str, text: &str, is_new: bool) -> Went {
         _ => format!("I {verb} {path}."),
     };
     Ok(Outcome::told(told).tagged(path, &text))
-}
-
-/// What the steps before have found, or the last result of the conversation.
-fn results(run: &Run) -> Vec<(String, String)> {
-    let parts = run.found();
-    if !parts.is_empty() {
-        return parts;
-    }
-    let is_result = |call: &&Past| call.at < run.from && !call.failed && !call.text.is_empty();
-    let last = run.world.scene.calls.iter().rfind(is_result);
-    last.map(|call| (call.name.to_owned(), call.text.to_string())).into_iter().collect()
-}
-
-/// Writes what was found to a file: as it is, or what files and results say.
-fn results_to(run: &Run, path: &str, sources: Option<&[String]>) -> Went {
-    let read = read(run, sources.unwrap_or_default())?;
-    if read.failed {
-        return Ok(read);
-    }
-    let parts = if sources.is_none_or(<[String]>::is_empty) { results(run) } else { read.found };
-    if parts.is_empty() {
-        return fail(format!("I have found nothing that I could write to {path}."));
-    }
-    if sources.is_none() {
-        let texts: Vec<&str> = parts.iter().map(|(_, text)| text.trim_end()).collect();
-        return write(run, path, &texts.join("\n"), false);
-    }
-    let is_file = |title: &str| title.contains('.') && !title.contains(' ');
-    let part = |(title, text): &(String, String)| {
-        let body = if is_file(title) { gist(text) } else { cut(text.trim(), 6_000) };
-        format!("## {title}\n\n{body}")
-    };
-    let text = format!("# Summary\n\n{}", parts.iter().map(part).collect::<Vec<_>>().join("\n\n"));
-    match path {
-        "" => write_new(run, "summary.md", &text),
-        path => write(run, path, &text, false),
-    }
 }
 
 /// The text of a file without the line numbers and the tag that another harness puts around it.
