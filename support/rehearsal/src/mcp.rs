@@ -137,13 +137,8 @@ pub struct Missing {
 pub type Picked = Result<(String, Value), Missing>;
 
 /// The call that a clause asks a server's tool for; nothing when no tool is near. The error says what nobody accounts for, or
-/// which argument is missing; a choice may be left to the first one where nobody could know them yet.
-pub fn pick(
-    clause: &Clause,
-    tools: &Tools,
-    server: Option<&str>,
-    may_choose: bool,
-) -> Option<Picked> {
+/// which argument is missing.
+pub fn pick(clause: &Clause, tools: &Tools, server: Option<&str>) -> Option<Picked> {
     let is_of =
         |tool: &&&Tool| server.is_none_or(|server| parts(tool.name).0.eq_ignore_ascii_case(server));
     let all: Vec<Served> =
@@ -160,7 +155,7 @@ pub fn pick(
     let is_search =
         |one: &&Served| one.reads && properties(one.tool.schema).any(|(name, _)| name == "query");
     let search = || all.iter().find(is_search).filter(|_| server.is_some() && clause.is_question());
-    let fill = |one: &Served| one.arguments(clause, may_choose);
+    let fill = |one: &Served| one.arguments(clause);
     match best {
         Some((_, one)) => {
             let other = |missing| search().and_then(|other| fill(other).ok()).ok_or(missing);
@@ -233,7 +228,7 @@ impl<'t> Served<'t> {
     }
 
     /// Fills the arguments; the error is a word that is left over, or an argument that is missing.
-    fn arguments(&self, clause: &Clause, may_choose: bool) -> Picked {
+    fn arguments(&self, clause: &Clause) -> Picked {
         let (tokens, schema) = (&clause.tokens, self.tool.schema);
         let is_told = |token: &Token| {
             is_filler(token)
@@ -273,16 +268,14 @@ impl<'t> Served<'t> {
                 choices: Vec::new(),
             });
         }
-        for name in required.iter().filter(|name| !input.contains_key(**name)) {
+        if let Some(name) = required.iter().find(|name| !input.contains_key(**name)) {
             let choices: Vec<String> =
                 choices(&schema["properties"][*name]).map(str::to_owned).collect();
-            if choices.is_empty() || !may_choose || required.len() > 1 {
-                let mut what = format!("“{}” without its {name}", clause.text());
-                if !choices.is_empty() {
-                    what.push_str(&format!(" ({})", choices.join(", ")));
-                }
-                return Err(Missing { what, choices });
+            let mut what = format!("“{}” without its {name}", clause.text());
+            if !choices.is_empty() {
+                what.push_str(&format!(" ({})", choices.join(", ")));
             }
+            return Err(Missing { what, choices });
         }
         Ok((self.tool.name.to_owned(), instance(schema, "", &Value::Object(input))))
     }

@@ -44,7 +44,7 @@ pub fn search(run: &Run, request: &str) -> Option<Went> {
         tools: tools.collect(),
         ..Request::default()
     };
-    let (name, args) = pick(&Clause::of(request), &Tools::of(&offered), None, false)?.ok()?;
+    let (name, args) = pick(&Clause::of(request), &Tools::of(&offered), None)?.ok()?;
     let (.., call) = found.iter().find(|(found, ..)| *found == name)?;
     let input = json!({ "tool_name": call.input["tool_name"], "arguments": args });
     Some(named(

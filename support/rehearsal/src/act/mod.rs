@@ -197,18 +197,16 @@ fn named(run: &Run, call: Call, note: &str) -> Went {
 /// Lets a tool of a server do what the words say. The choices of a server that this request connects could not be known, so
 /// the first one is taken, and that is said.
 pub(super) fn serve(run: &Run, server: &str, words: &str, only: Option<&str>) -> Went {
-    let clause = Clause::of(words);
     let is_new = run.world.called(Can::Connect).any(|call| call.at >= run.from);
     let is_first = !run.found().iter().any(|(title, _)| *title == format!("What {server} says"));
-    let pick = |may_choose| mcp::pick(&clause, run.world.tools, Some(server), may_choose);
-    let mut note = String::new();
-    let picked = match pick(false) {
-        Some(Err(missing)) if is_new && is_first && !missing.choices.is_empty() => {
-            note = format!("You asked for {}, so I take {}.", missing.what, missing.choices[0]);
-            pick(true)
-        }
-        picked => picked,
-    };
+    let pick = |words: &str| mcp::pick(&Clause::of(words), run.world.tools, Some(server));
+    let (mut note, mut picked) = (String::new(), pick(words));
+    if let Some(Err(missing)) = &picked
+        && let Some(first) = missing.choices.first().filter(|_| is_new && is_first)
+    {
+        note = format!("You asked for {}, so I take {first}.", missing.what);
+        picked = pick(&format!("{words} {first}"));
+    }
     // The clause may name the tool.
     let is_it = |tool: &str| only.is_none_or(|only| mcp::parts(tool).1 == only);
     let what = match picked {
@@ -286,19 +284,16 @@ pub(super) fn schedule(run: &Run, when: &When, prompt: &str, durable: bool) -> W
 pub(super) fn cancel(run: &Run, words: &str) -> Went {
     let done = run.call(Can::ListCrons, json!({}))?;
     let jobs: Vec<&str> = done.text.lines().filter(|line| line.contains("  ")).collect();
-    let low = words.to_lowercase();
     let wanted =
         table::content(words).into_iter().filter(|token| !has(set("of-crons"), &token.low));
     let wanted: Vec<String> = wanted.map(|token| token.stem).collect();
-    let is_of_kind = |line: &&str| {
-        let is_once = line.contains(", once");
-        let is_reminder = is_once || line.to_lowercase().contains("remind");
-        (!low.contains("recurring") || !is_once)
-            && (!(low.contains("reminder") || low.contains("one-shot")) || is_reminder)
+    let told = |line: &&str| {
+        let kind = if line.contains(", once") { "one-shot reminder" } else { "recurring" };
+        let reminds = if line.to_lowercase().contains("remind") { "reminder" } else { "" };
+        format!("{line} {kind} {reminds}")
     };
-    let meant = having(&wanted, &jobs, |line| (*line).to_owned()).into_iter().copied();
-    let meant: Vec<&str> = meant.filter(is_of_kind).collect();
-    let is_all = low.split_whitespace().any(|word| has(set("all-crons"), word));
+    let meant = having(&wanted, &jobs, told);
+    let is_all = words.to_lowercase().split_whitespace().any(|word| has(set("all-crons"), word));
     if meant.is_empty() || meant.len() > 1 && !is_all {
         let there = match jobs.as_slice() {
             [] => "nothing is scheduled".to_owned(),

@@ -180,7 +180,7 @@ impl Planner<'_, '_> {
         }
         self.server = Some(server.clone());
         if self.world.connected.contains(&server) {
-            return match mcp::pick(clause, self.world.tools, Some(&server), false) {
+            return match mcp::pick(clause, self.world.tools, Some(&server)) {
                 Some(picked) => self.call(picked, clause),
                 None => Err(self.refuse(clause.text(), clause)),
             };

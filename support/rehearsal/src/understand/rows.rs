@@ -56,7 +56,7 @@ impl Planner<'_, '_> {
                 left = unknown.into_iter().next().unwrap_or_else(|| clause.text().to_owned());
             }
         }
-        let served = mcp::pick(clause, self.world.tools, None, false).filter(|_| !no_tool);
+        let served = mcp::pick(clause, self.world.tools, None).filter(|_| !no_tool);
         let is_near = |missing: &mcp::Missing| !missing.choices.is_empty();
         if let Some(picked) = served.filter(|picked| picked.as_ref().err().is_none_or(is_near)) {
             return self.call(picked, clause);
