@@ -13,13 +13,13 @@ use crate::speak::{listed, sentence, why};
 use crate::tools::{Call, Can};
 use crate::words::{set, tokens};
 
-/// What can be made of a file: the list of its edits, the order, and the words that ask for it.
-const ASPECTS: [(&str, &str, &str); 3] = [
+/// What can be made of a file: the list of its edits, the order, and the words that ask for it. Its style is for a folder.
+const ASPECTS: [(&str, &str, &str); 4] = [
     ("hints", "add type hints to", "hints hint annotations annotation types"),
     ("docstrings", "add docstrings to", "docstrings docstring documentation"),
     ("guard", "add a main guard to", "guard __name__"),
+    ("style", "fix the style of", ""),
 ];
-const STYLE: (&str, &str, &str) = ("style", "fix the style of", "");
 
 /// Those edits of a list, `old => new`, that fit a text: what goes stands there once. A module in which no docstring has its
 /// place says its own name.
@@ -68,23 +68,16 @@ fn step(run: &Run, items: &[String], done: usize, calls: Vec<Call>) -> Result<Ve
 /// Edits Python files: the one that is named, those of a folder whose style is to be fixed, else the first that there is.
 pub(super) fn mend(run: &Run, slots: &Slots) -> Went {
     let (said, is_style) = (tokens(&slots.said), slots.kind.is_some());
-    let asked = ASPECTS.into_iter().filter(|(.., words)| says(&said, words));
-    let aspects: Vec<_> = match asked.collect::<Vec<_>>() {
-        none if none.is_empty() && is_style => vec![STYLE],
-        none if none.is_empty() => ASPECTS.to_vec(),
-        some => some,
-    };
+    let mut aspects = ASPECTS.to_vec();
+    aspects.retain(|(.., words)| says(&said, words));
+    if aspects.is_empty() {
+        aspects = if is_style { &ASPECTS[3..] } else { &ASPECTS[..3] }.to_vec();
+    }
     let mut files = slots.paths.clone();
     if files.is_empty() {
-        let kind = Some("py".to_owned());
-        files = paths(
-            run,
-            &Slots {
-                kind,
-                ..slots.clone()
-            }
-            .pattern(),
-        )?;
+        let mut python = slots.clone();
+        python.kind = Some("py".to_owned());
+        files = paths(run, &python.pattern())?;
         files.truncate(if is_style { 12 } else { 1 });
     }
     if files.is_empty() {
@@ -103,7 +96,6 @@ pub(super) fn mend(run: &Run, slots: &Slots) -> Went {
         for (path, text) in files.iter().zip(&mut texts) {
             let edits = edits(list, path, text);
             changed.extend(Some(path.clone()).filter(|_| !edits.is_empty()));
-            let can_edit = run.world.tools.can(Can::Edit);
             for (old, new) in &edits {
                 *text = text.replace(old, new);
                 let args = json!({"path": path, "old_text": old, "new_text": new});
@@ -111,7 +103,7 @@ pub(super) fn mend(run: &Run, slots: &Slots) -> Went {
             }
             // Where nothing edits, the whole is written.
             let whole = run.world.tools.call(Can::Write, json!({"path": path, "content": text}));
-            calls.extend(whole.filter(|_| !can_edit && !edits.is_empty()));
+            calls.extend(whole.filter(|_| !run.world.tools.can(Can::Edit) && !edits.is_empty()));
         }
         step(run, &items, at + 1, calls)?;
         told.push(match changed.as_slice() {
@@ -131,21 +123,19 @@ pub(super) fn package(run: &Run, dir: &str, files: &[String]) -> Went {
     let items: Vec<String> = all.iter().map(|path| format!("Create {path}")).collect();
     step(run, &items, 0, Vec::new())?;
     let there = there(run, &all)?;
-    let content =
-        format!("\"\"\"A part of the package {}.\"\"\"\n", dir.rsplit('/').next().unwrap_or(dir));
-    let mut told = Vec::new();
+    let name = dir.rsplit('/').next().unwrap_or(dir);
+    let content = format!("\"\"\"A part of the package {name}.\"\"\"\n");
     for (at, path) in all.iter().enumerate() {
-        let is_there = there.contains(path);
         let call = run.world.tools.call(Can::Write, json!({"path": path, "content": content}));
-        step(run, &items, at, call.filter(|_| !is_there).into_iter().collect())?;
-        told.push(if is_there {
-            format!("{path} is there already: I left it as it is.")
-        } else {
-            format!("I created {path}.")
-        });
+        step(run, &items, at, call.filter(|_| !there.contains(path)).into_iter().collect())?;
     }
     step(run, &items, all.len(), Vec::new())?;
-    Ok(Outcome::told(told.join("\n")))
+    let told = all.iter().map(|path| {
+        let is_there = there.contains(path);
+        let rest = if is_there { "is there already: I left it as it is" } else { "is created" };
+        format!("{path} {rest}.")
+    });
+    Ok(told.map(Outcome::told).collect())
 }
 
 /// In the user's style: tabs, single quotes, when a fact that is remembered prefers them.
