@@ -7,8 +7,7 @@
 use serde_json::{Value, json};
 
 use crate::clause::{self, Clause, PLAIN, clause_end};
-use crate::history;
-use crate::scene::{ANSWERED, ASKED, Event, Mail, Past, Scene, World, is_name};
+use crate::scene::{ANSWERED, ASKED, Event, Mail, Past, Scene, World, tagged};
 use crate::speak::{block, cut, one_line};
 use crate::table::{self, ROWS, Row};
 use crate::tools::Can;
@@ -52,9 +51,11 @@ fn turned(said: &str) -> String {
     said.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// The facts that a text of the user tells.
-pub fn facts_in(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split_inclusive(['.', '!', '\n']).filter_map(fact).filter(|fact| !fact.is_empty())
+/// The facts that a text of the user tells, each with its sentence.
+fn facts_in(text: &str) -> impl Iterator<Item = (String, &str)> + '_ {
+    let all = text.split_inclusive(['.', '!', '\n']);
+    let all = all.filter_map(|sentence| Some((fact(sentence)?, sentence.trim())));
+    all.filter(|(fact, _)| !fact.is_empty())
 }
 
 /// All that is remembered: from earlier sessions, and from what the user said in this one.
@@ -64,7 +65,7 @@ pub fn facts<'s>(scene: &Scene<'s>, system: &str) -> Vec<String> {
     let index = system.lines().filter_map(indexed);
     let sections = |memory: &&'s str| memory.lines().skip_while(|line| !line.starts_with("## "));
     let kept = scene.memory.iter().flat_map(sections);
-    let said = scene.asked().flat_map(|(_, text)| facts_in(text));
+    let said = scene.asked().flat_map(|(_, text)| facts_in(text)).map(|(fact, _)| fact);
     let clean = |line: &str| {
         let line = line.trim_start_matches(['#', ' ', '-']);
         let named =
@@ -223,7 +224,7 @@ pub fn last_answer(world: &World) -> Option<usize> {
 pub(crate) fn side_call(request: &Request) -> Option<String> {
     let message = request.messages.iter().rfind(|message| message.from_user)?;
     let text = message.texts().collect::<Vec<_>>().join("\n");
-    let mut blocks = blocks(&text);
+    let mut blocks: Vec<&str> = tagged(&text).map(|(_, tagged)| tagged.inner.trim()).collect();
     let is_transcript = |block: &str| !Scene::of_told(block).events.is_empty();
     let transcript = blocks.iter().copied().position(is_transcript).map(|at| blocks.remove(at));
     let is_list = |block: &str| {
@@ -241,23 +242,6 @@ pub(crate) fn side_call(request: &Request) -> Option<String> {
         _ if request.system.to_lowercase().contains("title") => Some(one_line(&text, 50)),
         _ => None,
     }
-}
-
-/// What stands in tags of any name, one behind the other.
-fn blocks(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while let Some((_, open)) = rest.split_once('<') {
-        rest = open;
-        let Some((name, body)) = open.split_once('>').filter(|(name, _)| is_name(name)) else {
-            continue;
-        };
-        if let Some((inner, behind)) = body.rsplit_once(&format!("</{name}>")) {
-            found.push(inner.trim());
-            rest = behind;
-        }
-    }
-    found
 }
 
 /// Which memories a request needs: those that share a word with it, and matters of style when code is to be written.
@@ -278,23 +262,19 @@ fn chosen(memories: &str, asked: &str) -> String {
 /// What the user said that is worth knowing later, and is not known yet.
 fn extracted(memories: &str, conversation: &str) -> String {
     let mut all: Vec<Value> = Vec::new();
-    for (_, text) in Scene::of_told(conversation).asked() {
-        for sentence in text.split_inclusive(['.', '!', '\n']) {
-            let Some(fact) = history::fact(sentence).filter(|fact| !fact.is_empty()) else {
-                continue;
-            };
-            let fact = fact.trim_end_matches('.');
-            let words = table::content(fact).into_iter().map(|token| token.low);
-            let words = words.filter(|word| !has(set("of-facts"), word));
-            let name = words.take(3).collect::<Vec<_>>().join("-");
-            let is_known =
-                memories.contains(fact) || all.iter().any(|known| known["description"] == fact);
-            if !is_known && !name.is_empty() {
-                let is_user = fact.starts_with("you") || fact.contains("use ");
-                let kind = if is_user { "user" } else { "project" };
-                let text = format!("The user said: “{}”", sentence.trim());
-                all.push(json!({"name": name, "description": fact, "type": kind, "content": text}));
-            }
+    let scene = Scene::of_told(conversation);
+    for (fact, sentence) in scene.asked().flat_map(|(_, text)| facts_in(text)) {
+        let fact = fact.trim_end_matches('.');
+        let words = table::content(fact).into_iter().map(|token| token.low);
+        let words = words.filter(|word| !has(set("of-facts"), word));
+        let name = words.take(3).collect::<Vec<_>>().join("-");
+        let is_known =
+            memories.contains(fact) || all.iter().any(|known| known["description"] == fact);
+        if !is_known && !name.is_empty() {
+            let is_user = fact.starts_with("you") || fact.contains("use ");
+            let kind = if is_user { "user" } else { "project" };
+            let text = format!("The user said: “{sentence}”");
+            all.push(json!({"name": name, "description": fact, "type": kind, "content": text}));
         }
     }
     Value::from(all).to_string()

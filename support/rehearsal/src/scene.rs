@@ -304,10 +304,10 @@ fn paragraphs(told: &str) -> Vec<(Who, &str)> {
     found.into_iter().map(|(who, from, to)| (who, &told[from..to])).collect()
 }
 
-struct Tagged<'a> {
+pub struct Tagged<'a> {
     name: &'a str,
     head: &'a str,
-    inner: &'a str,
+    pub inner: &'a str,
     /// The length of all of it.
     len: usize,
 }
@@ -347,6 +347,16 @@ fn next_tag(text: &str) -> Option<(usize, Tagged<'_>)> {
     places.into_iter().find_map(|at| Some((at, tag(&text[at..])?)))
 }
 
+/// The closed tags that begin a line, one behind the other, each with its place.
+pub fn tagged(text: &str) -> impl Iterator<Item = (usize, Tagged<'_>)> {
+    let mut behind = 0;
+    std::iter::from_fn(move || {
+        let (at, tagged) = next_tag(&text[behind..])?;
+        behind += at + tagged.len;
+        Some((behind - tagged.len, tagged))
+    })
+}
+
 /// Whether a text is a note of the harness, a sentence in brackets: the turn above was interrupted.
 fn is_note(text: &str) -> bool {
     text.strip_prefix('[').is_some_and(|rest| rest.starts_with(char::is_uppercase))
@@ -354,7 +364,7 @@ fn is_note(text: &str) -> bool {
         && text.contains(' ')
 }
 
-pub fn is_name(name: &str) -> bool {
+fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_'))
 }
 
