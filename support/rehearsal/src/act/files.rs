@@ -128,30 +128,20 @@ fn noted<'r>(run: &Run<'r, '_>, head: &str) -> Option<&'r str> {
 /// taken away.
 pub(super) fn walk(run: &Run, files: &[String], mut note: String) -> Went {
     let line = |(path, gist): &(String, String)| format!("- {path}: {gist}");
+    let noted = |path: &String| noted(run, &format!("- {path}: "));
     let mut told = Outcome::default();
     for batch in files.chunks(AT_ONCE) {
-        let (mut fresh, mut missing) = (Vec::new(), Vec::new());
-        for path in batch {
-            let gist = match noted(run, &format!("- {path}: ")) {
-                Some(gist) => gist.to_owned(),
-                None => match reading(run, path) {
-                    Ok(done) if done.failed => {
-                        told.failed = true;
-                        format!("I could not read it: {}", why(&done.text))
-                    }
-                    Ok(done) => gist(&without_numbers(&done.text)),
-                    Err(Stop::Call(calls, _)) => {
-                        missing.extend(calls);
-                        continue;
-                    }
-                    Err(stop) => return Err(stop),
-                },
-            };
-            fresh.push((path.clone(), gist));
-        }
-        if !missing.is_empty() {
-            return Err(Stop::Call(missing, note));
-        }
+        let open = batch.iter().filter(|path| noted(path).is_none());
+        let calls = open.map(|path| reads(run, path)).collect::<Result<_, _>>()?;
+        let past = run.made(calls, &note)?;
+        told.failed |= past.iter().any(|done| done.failed);
+        let mut gists = past.iter().map(|done| {
+            let failed = done.failed.then(|| format!("I could not read it: {}", why(&done.text)));
+            failed.unwrap_or_else(|| gist(&without_numbers(&done.text)))
+        });
+        let mut gist = |path: &String| noted(path).map(str::to_owned).or_else(|| gists.next());
+        let fresh: Vec<_> =
+            batch.iter().map(|path| (path.clone(), gist(path).unwrap_or_default())).collect();
         note = fresh.iter().map(line).collect::<Vec<_>>().join("\n");
         told.found.extend(fresh);
     }
@@ -322,9 +312,9 @@ pub(super) fn without_numbers(text: &str) -> String {
 
 pub(super) fn replace(run: &Run, path: &str, old: &str, new: &str) -> Went {
     // An edit wants a file that was read.
-    let read = reading(run, path)?;
+    let read = read(run, &[path.to_owned()])?;
     if read.failed {
-        return fail(format!("I could not read {path}: {}.", why(&read.text)));
+        return Ok(read);
     }
     let args = json!({"path": path, "old_text": old, "new_text": new});
     run.text(Can::Edit, args, &format!("I changed nothing in {path}"))?;
