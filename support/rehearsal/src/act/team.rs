@@ -75,11 +75,12 @@ pub(super) fn show_board(run: &Run, unblocked: bool) -> Went {
         return Ok(Outcome::told(shown(text)).tagged("The board", text));
     }
     let free = tasks::board(text).into_iter().filter(|task| task.is_free);
-    let free: Vec<String> = free.map(|task| format!("{} ({})", task.subject, task.id)).collect();
-    Ok(Outcome::told(match listed(&free) {
-        none if none.is_empty() => "No task is unblocked now.".to_owned(),
-        free => format!("Unblocked now: {free}."),
-    }))
+    let free = free.map(|task| format!("{} ({})", task.subject, task.id)).collect();
+    Ok(Outcome::told(told_free(free).unwrap_or("No task is unblocked now.".to_owned())))
+}
+
+fn told_free(tasks: Vec<String>) -> Option<String> {
+    (!tasks.is_empty()).then(|| format!("Unblocked now: {}.", listed(&tasks)))
 }
 
 pub(super) fn claim(run: &Run, words: &str) -> Went {
@@ -106,10 +107,8 @@ pub(super) fn complete(run: &Run, words: &str) -> Went {
         let (id, subject) = line.strip_prefix("unblocked: ")?.split_once(' ')?;
         Some(format!("{subject} ({id})"))
     };
-    let next = match text.lines().filter_map(line).collect::<Vec<_>>().as_slice() {
-        [] => String::new(),
-        unblocked => format!("\nUnblocked now: {}.", listed(unblocked)),
-    };
+    let next = told_free(text.lines().filter_map(line).collect());
+    let next = next.map_or(String::new(), |next| format!("\n{next}"));
     Ok(Outcome::told(format!("I completed {id}: {subject}.{next}")))
 }
 
@@ -251,31 +250,27 @@ pub(super) fn answer_plans(
     let mut whose: Vec<&str> = names.iter().map(String::as_str).collect();
     if whose.is_empty() {
         let open = plans.iter().filter(|(at, _, id)| *at < run.from && is_open(id));
+        whose = open.map(|(_, mail, _)| mail.from.as_str()).collect();
         let is_answered =
             |name: &str| plans.iter().any(|(_, mail, id)| mail.from == name && !is_open(id));
-        let owed = asked.iter().filter(|(at, name)| all && *at < run.from && !is_answered(name));
-        whose =
-            unique(open.map(|(_, mail, _)| mail.from.as_str()).chain(owed.map(|(_, name)| *name)));
+        let owed = asked.iter().filter(|(at, name)| *at < run.from && !is_answered(name));
+        let owed: Vec<&str> =
+            owed.filter(|_| all || whose.is_empty()).map(|(_, name)| *name).collect();
+        whose = unique(whose.into_iter().chain(owed));
     }
-    if whose.is_empty() && asked.is_empty() && plans.is_empty() {
+    if whose.is_empty() {
         return Ok(Outcome::told("There is no plan that waits for an answer."));
-    } else if whose.is_empty() {
-        // Whoever sends one.
-        whose.push("");
     }
     let (mut open, mut waits) = (Vec::new(), Vec::new());
     for name in whose {
         // What was asked for in this request counts from there on. The same plan once more: who matches answers will say so.
         let is_asked = asked.iter().any(|(at, mate)| *at >= run.from && *mate == name);
-        let own = || plans.iter().filter(|(_, mail, _)| name.is_empty() || mail.from == name);
+        let own = || plans.iter().filter(|(_, mail, _)| mail.from == name);
         let before = || own().filter(|(at, ..)| *at < run.from && !is_asked);
         let last_open = before().filter(|(.., id)| is_open(id)).last();
-        let plan = last_open
-            .or_else(|| own().find(|(at, ..)| *at >= run.from))
-            .or_else(|| before().last());
-        match plan {
+        let next = || own().find(|(at, ..)| *at >= run.from);
+        match last_open.or_else(next).or_else(|| before().last()) {
             Some(plan) => open.push(plan),
-            None if name.is_empty() => waits.push("the plan".to_owned()),
             None => waits.push(format!("{name}'s plan")),
         }
     }
@@ -354,11 +349,8 @@ pub(super) fn inbox(run: &Run) -> Went {
 pub(super) fn own_plan(run: &Run, aim: &str) -> Went {
     let plan =
         format!("1. Look at what is there.\n2. {}\n3. Check the result and report.", sentence(aim));
-    run.call(Can::SubmitPlan, json!({"plan": plan}))?;
-    let sent = run.world.called(Can::SubmitPlan).last().map(|call| call.at);
-    let is_answer = |at: usize, mail: &Mail| {
-        sent.is_some_and(|sent| at > sent) && mail.kind.contains("approval")
-    };
+    let sent = run.call(Can::SubmitPlan, json!({"plan": plan}))?.at;
+    let is_answer = |at: usize, mail: &Mail| at > sent && mail.kind.contains("approval");
     match run.world.scene.mail().rfind(|(at, mail)| is_answer(*at, mail)) {
         None => Err(Stop::Wait("I wait for the answer to my plan.".into())),
         Some((_, mail)) if mail.text.contains("rejected") => Ok(Outcome::failed(format!(
