@@ -68,13 +68,6 @@ pub enum Act {
     /// Start a teammate: name, role, job; whether a plan must come first.
     Spawn(String, String, Job, bool),
     Message(String, String),
-    /// Answer plans: whose, or all that were asked for; whether approved, with what words.
-    Answer {
-        whose: Vec<String>,
-        all: bool,
-        approve: bool,
-        feedback: String,
-    },
     /// Schedule a prompt; whether it outlives the session.
     Schedule(When, String, bool),
     Connect(Vec<String>),
@@ -149,8 +142,7 @@ impl Act {
 
     /// Whether it waits for mail.
     pub fn waits(&self) -> bool {
-        matches!(self, Self::Answer { .. })
-            || matches!(self.make(), Some(Make::Leave | Make::Report))
+        matches!(self.make(), Some(Make::Answer | Make::Leave | Make::Report))
     }
 }
 

@@ -89,12 +89,6 @@ fn go(act: &Act, run: &Run) -> Went {
                 ..done.or_why(format!("I wrote to {to}."))
             })
         }
-        Act::Answer {
-            whose,
-            all,
-            approve,
-            feedback,
-        } => team::answer_plans(run, (whose, *all), *approve, feedback),
         Act::Schedule(when, prompt, durable) => schedule(run, when, prompt, *durable),
         Act::Connect(all) => run.each(
             all,
@@ -151,10 +145,11 @@ fn of_row(row: &Row, slots: &Slots, run: &Run) -> Went {
         Make::Inbox => team::inbox(run),
         Make::Leave => team::leave(run, &slots.names),
         Make::AskPlan => team::ask_plan(run, &slots.names, &slots.rest),
+        Make::Answer => team::answer_plans(run, slots, row.template == "approve"),
         Make::OwnPlan => team::own_plan(run, &slots.said),
         Make::Report => team::report(run, &slots.names),
         // What a frame makes of them stands in the plan in their place.
-        Make::Answer | Make::WaitForThem | Make::LoadSkill | Make::Remember | Make::WriteSkill => {
+        Make::WaitForThem | Make::LoadSkill | Make::Remember | Make::WriteSkill => {
             Ok(Outcome::default())
         }
     }

@@ -6,10 +6,11 @@
 use serde_json::json;
 
 use super::files::write;
-use crate::clause::is_filler;
+use crate::clause::{is_filler, says};
 use crate::history;
 use crate::run::{Job, Outcome, Run, Stop, Went, fail};
 use crate::scene::Mail;
+use crate::slots::Slots;
 use crate::speak::{listed, one_line, sentence, shown, why};
 use crate::tasks::{self, OnBoard, TaskSpec};
 use crate::tools::Can;
@@ -231,13 +232,8 @@ fn plan_id(mail: &Mail) -> Option<String> {
     tokens(&mail.whole).iter().find(is_id).filter(|_| is_plan).map(|token| token.text.clone())
 }
 
-/// Answers plans: of those that are named; else all that wait, and with `all` also those that were asked for.
-pub(super) fn answer_plans(
-    run: &Run,
-    (names, all): (&[String], bool),
-    approve: bool,
-    feedback: &str,
-) -> Went {
+/// Answers plans: of those that are named; else all that wait, and of all also those that were asked for.
+pub(super) fn answer_plans(run: &Run, slots: &Slots, approve: bool) -> Went {
     let called = |can: Can| run.world.called(can).filter(|call| !call.failed);
     let plans: Vec<(usize, &Mail, String)> =
         run.world.scene.mail().filter_map(|(at, mail)| Some((at, mail, plan_id(mail)?))).collect();
@@ -247,7 +243,8 @@ pub(super) fn answer_plans(
     let asked: Vec<(usize, &str)> = called(Can::RequestPlan)
         .filter_map(|call| Some((call.at, call.input["teammate"].as_str()?)))
         .collect();
-    let mut whose: Vec<&str> = names.iter().map(String::as_str).collect();
+    let all = says(&tokens(&slots.said), "plans both all their everybody everyone");
+    let mut whose: Vec<&str> = slots.names.iter().map(String::as_str).collect();
     if whose.is_empty() {
         let open = plans.iter().filter(|(at, _, id)| *at < run.from && is_open(id));
         whose = open.map(|(_, mail, _)| mail.from.as_str()).collect();
@@ -277,7 +274,12 @@ pub(super) fn answer_plans(
     if open.iter().any(|(at, ..)| *at > run.from) {
         run.waited.set(true);
     }
-    let verdict = if approve { "approved" } else { "rejected" };
+    let (verdict, why) = if approve {
+        ("approved", "Go ahead as planned.")
+    } else {
+        ("rejected", "Change nothing.")
+    };
+    let feedback = slots.quoted.first().map_or(why, String::as_str);
     let args = |(_, _, id): &&(usize, &Mail, String)| {
         (Can::ReviewPlan, json!({"request_id": id, "approve": approve, "feedback": feedback}))
     };

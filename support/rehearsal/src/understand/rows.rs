@@ -134,23 +134,11 @@ impl Planner<'_, '_> {
                     return None;
                 }
             }
-            Make::Answer => return Some(self.answer(slots, clause, row.template == "approve")),
+            // The plans of those that are asked for one in this request; else of whoever sent one.
+            Make::Answer if slots.names.is_empty() => slots.names = planners(&self.steps),
             _ => {}
         }
         Some(Act::Row(row, slots))
-    }
-
-    /// The answer to the plans of those that are named, or asked in this request; else of whoever sent one.
-    fn answer(&self, slots: Slots, clause: &Clause, approve: bool) -> Act {
-        let whose = if slots.names.is_empty() { planners(&self.steps) } else { slots.names };
-        let why = if approve { "Go ahead as planned." } else { "Change nothing." };
-        let feedback = slots.quoted.into_iter().next().unwrap_or_else(|| why.to_owned());
-        Act::Answer {
-            whose,
-            all: clause.says("plans both all their everybody everyone"),
-            approve,
-            feedback,
-        }
     }
 
     /// What the steps mean for each other.
