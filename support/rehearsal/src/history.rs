@@ -7,9 +7,10 @@
 use serde_json::{Value, json};
 
 use crate::clause::{self, Clause, PLAIN, clause_end};
-use crate::scene::{ANSWERED, ASKED, Event, Mail, Past, Scene, World, tagged};
+use crate::scene::{ANSWERED, Event, Mail, Past, Scene, World};
 use crate::speak::{block, cut, one_line};
 use crate::table::{self, ROWS, Row};
+use crate::told::{ASKED, tagged};
 use crate::tools::Can;
 use crate::types::Request;
 use crate::words::{Token, field, has, set, stems, tokens, unique};

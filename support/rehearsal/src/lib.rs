@@ -37,6 +37,7 @@ mod slots;
 mod speak;
 mod table;
 mod tasks;
+mod told;
 mod tools;
 mod types;
 mod understand;
