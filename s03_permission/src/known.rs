@@ -108,16 +108,12 @@ fn only_reads(command: &Command, places: &[PathBuf]) -> bool {
     reads && command.redirects_only_read() && !targets.any(opens)
 }
 
-/// The row of a command, which may name up to two subcommands, and the remaining words.
+/// The row of a command, whose name may have three words, and the remaining words.
 fn row_of(command: &Command) -> Option<(&'static Row, &[Word])> {
     let text = command.text();
-    let (text, args) = match text.strip_prefix("git --no-pager ") {
-        Some(rest) => (format!("git {rest}"), &command.args()[1..]),
-        None => (text, command.args()),
-    };
     (0..3).rev().find_map(|count| {
         let end = text.match_indices(' ').nth(count).map_or(text.len(), |(at, _)| at);
-        Some((KNOWN.get(&text[..end])?, args.get(count..)?))
+        Some((KNOWN.get(&text[..end])?, command.args().get(count..)?))
     })
 }
 
