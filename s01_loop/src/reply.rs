@@ -39,17 +39,26 @@ impl Usage {
         let counts = [self.input_tokens, self.output_tokens, read, written];
         counts.into_iter().fold(0, u64::saturating_add)
     }
-}
 
-impl AddAssign<&Usage> for Usage {
-    fn add_assign(&mut self, more: &Usage) {
-        let sum = |count: fn(&Usage) -> u64| count(self).saturating_add(count(more));
-        *self = Self {
+    /// What came on top of an earlier sum.
+    pub fn since(&self, before: &Self) -> Self {
+        self.with(before, u64::saturating_sub)
+    }
+
+    fn with(&self, other: &Self, sum: fn(u64, u64) -> u64) -> Self {
+        let sum = |count: fn(&Self) -> u64| sum(count(self), count(other));
+        Self {
             input_tokens: sum(|usage| usage.input_tokens),
             output_tokens: sum(|usage| usage.output_tokens),
             cache_creation_input_tokens: sum(|usage| usage.cache_creation_input_tokens),
             cache_read_input_tokens: sum(|usage| usage.cache_read_input_tokens),
-        };
+        }
+    }
+}
+
+impl AddAssign<&Usage> for Usage {
+    fn add_assign(&mut self, more: &Usage) {
+        *self = self.with(more, u64::saturating_add);
     }
 }
 

@@ -1,10 +1,9 @@
 //! The files of saved conversations: one JSON file a session.
 //!
-//! Each message has its JSON already, so a file is its head and these, joined. Invariants: a file is whole or absent; a
+//! Each message has its JSON already, which stands in its line. Invariants: a file is whole or absent; a
 //! damaged one is moved aside and named, never overwritten and never taken for an empty conversation; one of a newer
 //! program is left alone.
 
-use std::fmt::Write;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -61,20 +60,15 @@ impl Head {
 }
 
 /// A conversation as it is kept.
-#[derive(Deserialize)]
-pub(crate) struct Saved {
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Saved<Messages> {
     #[serde(flatten)]
     pub(crate) head: Head,
-    pub(crate) messages: Vec<Message>,
+    pub(crate) messages: Messages,
 }
 
 /// A conversation in a list: its messages are only counted.
-#[derive(Deserialize)]
-pub(crate) struct Listed {
-    #[serde(flatten)]
-    pub(crate) head: Head,
-    pub(crate) messages: Vec<IgnoredAny>,
-}
+pub(crate) type Listed = Saved<Vec<IgnoredAny>>;
 
 /// What every version of the format has.
 #[derive(Deserialize)]
@@ -105,25 +99,17 @@ impl Folder {
     }
 
     /// Writes a conversation. Only who holds the session may.
-    pub(crate) fn write(&self, head: &Head, messages: &[Message]) -> Result<()> {
-        let head_json = serde_json::to_string(head).context("a session is JSON")?;
-        let open = head_json.strip_suffix('}').expect("a head is an object");
-        let size: usize = messages.iter().map(|message| message.wire().len() + 2).sum();
-        let mut json = String::with_capacity(open.len() + size + 32);
-        let _ = write!(json, "{open},\"messages\":[");
-        for (index, message) in messages.iter().enumerate() {
-            json.push_str(if index == 0 { "\n" } else { ",\n" });
-            json.push_str(message.wire());
-        }
-        json.push_str("\n]}\n");
-        write_whole(&self.file(&head.id), json.as_bytes())
+    pub(crate) fn write(&self, saved: &Saved<&[Message]>) -> Result<()> {
+        let mut json = serde_json::to_vec_pretty(saved).context("a session is JSON")?;
+        json.push(b'\n');
+        write_whole(&self.file(&saved.head.id), &json)
     }
 
     /// The conversation of this id.
     ///
     /// # Errors
     /// When there is none, or its file cannot be read.
-    pub(crate) fn read(&self, id: &str) -> Result<Saved> {
+    pub(crate) fn read(&self, id: &str) -> Result<Saved<Vec<Message>>> {
         let bytes = fs::read(self.file(id)).with_context(|| format!("reading the session {id}"))?;
         let saved = listed(&bytes, id).and_then(|_| {
             serde_json::from_slice(&bytes).map_err(|error| Damage::Broken(error.to_string()))

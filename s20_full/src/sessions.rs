@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, bail, ensure};
 use jiff::Timestamp;
-use kit::{cut, fresh_suffix, one_line, tagged};
+use kit::{counted, cut, fresh_suffix, one_line, tagged};
 use s01_loop::{History, Message, Repl, Usage};
 use s02_tools::Workspace;
 use s11_recovery::Recovery;
 use s15_mailbox::Mailboxes;
 
 use crate::hold::Hold;
-use crate::saved::{Folder, Head, Listed};
+use crate::saved::{Folder, Head, Listed, Saved};
 use crate::start::{Resumed, Start};
 
 /// How many saved sessions are listed.
@@ -174,7 +174,7 @@ impl Sessions {
     fn spent_in(&self, state: &State) -> Usage {
         let saved = state.head.as_ref().map(|head| head.usage.clone());
         let mut spent = saved.unwrap_or_default();
-        spent += &since(&self.client.spent(), &state.spent_before);
+        spent += &self.client.spent().since(&state.spent_before);
         spent
     }
 
@@ -204,7 +204,7 @@ impl Sessions {
         let age = age(saved.head.saved);
         let told = format!(
             "session {id}, saved {age}: {} · it began with: {}",
-            counted(saved.messages.len()),
+            counted(saved.messages.len(), "message"),
             shortened(&saved.head.request)
         );
         let Head { runs, mail, .. } = &saved.head;
@@ -239,7 +239,8 @@ impl Sessions {
             runs: self.mail.sessions()?,
             ..head
         };
-        self.folder.write(&head, history)
+        let messages = &history[..];
+        self.folder.write(&Saved { head, messages })
     }
 
     /// The head of the open session; made on first use.
@@ -265,7 +266,7 @@ impl Sessions {
         let Head {
             id, saved, request, ..
         } = &listed.head;
-        let (age, count) = (age(*saved), counted(listed.messages.len()));
+        let (age, count) = (age(*saved), counted(listed.messages.len(), "message"));
         let open = if self.is_open(id) { " (this one)" } else { "" };
         format!("{id}  {age:>14}  {count:>12}  {}{open}", shortened(request))
     }
@@ -288,38 +289,16 @@ fn fingerprint(messages: &[Message]) -> u64 {
     hasher.finish()
 }
 
-/// What was spent between two counts.
-pub(crate) fn since(now: &Usage, before: &Usage) -> Usage {
-    Usage {
-        input_tokens: now.input_tokens.saturating_sub(before.input_tokens),
-        output_tokens: now.output_tokens.saturating_sub(before.output_tokens),
-        cache_creation_input_tokens: now
-            .cache_creation_input_tokens
-            .saturating_sub(before.cache_creation_input_tokens),
-        cache_read_input_tokens: now
-            .cache_read_input_tokens
-            .saturating_sub(before.cache_read_input_tokens),
-    }
-}
-
-fn counted(messages: usize) -> String {
-    match messages {
-        1 => "1 message".to_owned(),
-        count => format!("{count} messages"),
-    }
-}
-
 /// How long ago, in the unit that says most.
 fn age(moment: Timestamp) -> String {
     let seconds = Timestamp::now().as_second() - moment.as_second();
-    let (count, unit) = match seconds {
+    let (length, unit) = match seconds {
         ..60 => return "just now".to_owned(),
-        60..3_600 => (seconds / 60, "minute"),
-        3_600..86_400 => (seconds / 3_600, "hour"),
-        _ => (seconds / 86_400, "day"),
+        60..3_600 => (60, "minute"),
+        3_600..86_400 => (3_600, "hour"),
+        _ => (86_400, "day"),
     };
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {unit}{plural} ago")
+    format!("{} ago", counted((seconds / length) as usize, unit))
 }
 
 /// The beginning of a request, on one line.

@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 
 use crate::commands::Commands;
 use crate::denials::Denials;
-use crate::sessions::since;
 use crate::start::{Answer, last_text};
 
 /// Writes what happens in a session, if the command line asks for it.
@@ -189,7 +188,7 @@ impl Stream {
             result: failure.or(told).unwrap_or_else(|| last_text(history)),
             session_id: self.session(),
             num_turns,
-            usage: since(&client.spent(), &before.spent),
+            usage: client.spent().since(&before.spent),
             permission_denials: self.denials.take(),
             ..Answer::default()
         };
