@@ -156,7 +156,7 @@ impl Stream {
         if !self.is_on {
             return;
         }
-        let mut message = wire(&reply.message());
+        let mut message = json!(reply.message());
         message["type"] = json!("message");
         message["model"] = json!(self.commands.client().model());
         message["stop_reason"] = json!(reply.stop_reason);
@@ -168,7 +168,7 @@ impl Stream {
     pub fn result(&self, call: &ToolCall, output: &Output) {
         if self.is_on {
             let block = call.answer(output.clone());
-            self.message("user", wire(&Message::new(Role::User, vec![block])));
+            self.message("user", json!(Message::new(Role::User, vec![block])));
         }
     }
 
@@ -210,8 +210,4 @@ impl Stream {
     fn line(&self, line: &Value) {
         self.commands.repl().print(&line.to_string());
     }
-}
-
-fn wire(message: &Message) -> Value {
-    serde_json::from_str(message.wire()).expect("it was made of JSON")
 }
