@@ -53,7 +53,7 @@ pub fn segments(text: &str) -> Vec<Vec<Token>> {
 
 /// Where the clause that begins at `from` ends, and where the next one begins.
 pub fn clause_end(tokens: &[Token], from: usize) -> (usize, usize) {
-    let asks = tokens.last().is_some_and(|last| last.text == "?");
+    let asks = tokens[from].is(set("@wh")) || tokens.last().is_some_and(|last| last.text == "?");
     for at in from + 1..tokens.len() {
         let token = &tokens[at];
         if token.is("while") && says(&tokens[at..], "background") {

@@ -3,6 +3,9 @@
 //! Coverage is worked out here: a token is taken by a slot, known to the row, a filler, or left. Invariant: a token is in
 //! one slot at most, and what is left is the user's own word.
 
+use std::sync::LazyLock;
+
+use regex_lite::{Captures, Regex};
 use serde_json::{Value, json};
 
 use crate::clause::{self, Clause, is_filler};
@@ -168,23 +171,24 @@ impl Slots {
 
     /// A template whose places are filled in, quoted for the shell.
     pub fn filled(&self, template: &str) -> String {
-        let path = |at: usize| self.paths.get(at).map(|path| shell(path)).unwrap_or_default();
-        let all: Vec<String> = self.paths.iter().map(|path| shell(path)).collect();
-        let dir = self.dir.as_deref().map(shell).unwrap_or_default();
-        let place =
-            if !path(0).is_empty() { path(0) } else { shell(self.dir.as_deref().unwrap_or(".")) };
+        static PLACE: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r"\{([a-z]+)\}").expect("it is one"));
+        let path = |at: usize| self.paths.get(at).map(String::as_str);
+        let (dir, quoted) = (self.dir.as_deref(), self.quoted.first().map(String::as_str));
         let kind = self.kind.as_ref().filter(|kind| !kind.contains('*'));
-        let places = [
-            ("{paths}", all.join(" ")),
-            ("{path}", path(0).trim_end_matches('/').to_owned()),
-            ("{to}", path(1)),
-            ("{dir}", dir),
-            ("{place}", place),
-            ("{kind}", kind.map(|kind| format!(" --include='*.{kind}'")).unwrap_or_default()),
-            ("{number}", self.number.unwrap_or_default().to_string()),
-            ("{quoted}", self.quoted.first().map(|text| in_quotes(text)).unwrap_or_default()),
-        ];
-        places.iter().fold(template.to_owned(), |text, (place, value)| text.replace(place, value))
+        let value = |place: &Captures| match &place[1] {
+            "paths" => self.paths.iter().map(|path| shell(path)).collect::<Vec<_>>().join(" "),
+            "path" => shell(path(0).unwrap_or_default().trim_end_matches('/')),
+            "to" => shell(path(1).unwrap_or_default()),
+            "dir" => shell(dir.unwrap_or_default()),
+            "place" => shell(path(0).or(dir).unwrap_or(".")),
+            "kind" => kind.map(|kind| format!(" --include='*.{kind}'")).unwrap_or_default(),
+            "number" => self.number.unwrap_or_default().to_string(),
+            "quoted" => in_quotes(quoted.unwrap_or_default()),
+            "rest" => in_quotes(&self.rest),
+            _ => place[0].to_owned(),
+        };
+        PLACE.replace_all(template, value).into_owned()
     }
 
     /// The tool and the arguments of a template such as `MakeTree name={rest} task_id={key}`; an empty one is left out.
