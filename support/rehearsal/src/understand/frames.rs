@@ -17,11 +17,9 @@ use crate::tools::Can;
 use crate::when;
 use crate::words::{Shape, Token, has, set};
 
-pub(super) fn begins_with_program(command: &str) -> bool {
-    let first = command.split_whitespace().next().unwrap_or_default();
-    has(set("programs"), first)
-        || first.contains(['/', '='])
-        || !first.bytes().all(|b| b.is_ascii_alphabetic())
+pub(super) fn is_program(command: &str) -> bool {
+    command.starts_with("./")
+        || command.split(' ').next().is_some_and(|it| has(set("programs"), it))
 }
 
 impl Planner<'_, '_> {
@@ -29,10 +27,8 @@ impl Planner<'_, '_> {
     pub(super) fn command(&self, clause: &Clause) -> Option<Act> {
         let found = clause::find("command", clause, PLAIN).filter(|_| self.world.can(Can::Bash))?;
         let command = found.text("command");
-        let is_quoted = matches!(found.tokens("command"), [one] if matches!(one.shape, Shape::Code | Shape::Quoted));
-        let is_program =
-            command.starts_with("./") || has(set("programs"), command.split(' ').next()?);
-        (is_quoted || is_program)
+        let is_quoted = matches!(found.tokens("command"), [one] if one.is_quoted());
+        (is_quoted || is_program(command))
             .then(|| Act::Shell(command.to_owned(), found.label == "background"))
     }
 
@@ -55,9 +51,7 @@ impl Planner<'_, '_> {
             return Err(Refusal::new(why, set("times").split(" | ")));
         };
         if !self.world.can(Can::Schedule) {
-            let said = whole.text();
-            let why = format!("I have no tool here that schedules “{said}”, so I did nothing");
-            return Err(self.no(why, whole));
+            return Err(self.no_tool(whole));
         }
         let durable = whole.says("durable durably permanently permanent");
         let prompt = scheduled_prompt(whole, &found);
@@ -127,11 +121,9 @@ impl Planner<'_, '_> {
             }
             Some(Err(word)) => {
                 let offers = servers.iter().map(|server| format!("connect to {server}"));
-                let there = match servers.join(", ") {
-                    all if all.is_empty() => all,
-                    all => format!("; there are {all}"),
-                };
-                let why = format!("I know no server “{word}”{there}, so I connected to none");
+                let all = servers.join(", ");
+                let why =
+                    format!("I know no server “{word}”; there are {all}: I connected to none");
                 return Some(Err(Refusal::new(why, offers)));
             }
             None => {}
@@ -163,15 +155,10 @@ impl Planner<'_, '_> {
         only: Option<String>,
     ) -> Result<()> {
         // `ask jira to close WEB-1` orders `close WEB-1`.
-        let mut clause = clause.clone();
-        if let [ask, who, to, _, ..] = clause.tokens.as_slice()
-            && ask.is("ask tell")
-            && mcp::names(who, &server)
-            && to.is("to for")
-        {
-            clause.tokens.drain(..3);
-        }
-        let clause = &clause;
+        let order = clause::find("served", clause, PLAIN);
+        let order = order.filter(|found| mcp::names(&found.tokens("who")[0], &server));
+        let order = order.map(|found| Clause::of(found.text("what")));
+        let clause = order.as_ref().unwrap_or(clause);
         let is_said = |token: &&Token| {
             !is_filler(token) && !token.is(set("asks")) && !mcp::names(token, &server)
         };
@@ -224,8 +211,7 @@ impl Planner<'_, '_> {
             let path = found.first("path").map(|token| file(&token.text));
             let path = path.or_else(|| self.last_path())?;
             if !self.world.can(Can::Edit) {
-                let why = format!("I have no tool here that edits {path}, so I did nothing");
-                return Some(Err(self.no(why, clause)));
+                return Some(Err(self.no_tool(clause)));
             }
             let (old, new) = (found.text("old").to_owned(), found.text("new").to_owned());
             self.push(Act::Replace(path, old, new));

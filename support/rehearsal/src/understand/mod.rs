@@ -66,7 +66,7 @@ impl<'p, 'w> Planner<'p, 'w> {
         // A request in quotation marks is still a request.
         if let [one] = tokens(text).as_slice()
             && (one.shape == Shape::Quoted
-                || one.shape == Shape::Code && !frames::begins_with_program(&one.text))
+                || one.shape == Shape::Code && !frames::is_program(&one.text))
         {
             return self.read(&one.text);
         }

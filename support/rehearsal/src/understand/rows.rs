@@ -67,8 +67,7 @@ impl Planner<'_, '_> {
         }
         self.gone(clause).map_or(Ok(()), Err)?;
         if no_tool {
-            let why = format!("I have no tool here for “{}”, so I did nothing", clause.text());
-            return Err(self.no(why, clause));
+            return Err(self.no_tool(clause));
         }
         Err(self.refuse(&left, clause))
     }
@@ -180,11 +179,12 @@ fn planners(steps: &[Step]) -> Vec<String> {
 
 impl Planner<'_, '_> {
     pub(super) fn refuse(&self, word: &str, clause: &Clause) -> Refusal {
-        self.no(format!("I did not understand “{}”, so I did nothing of it", word.trim()), clause)
+        let why = format!("I did not understand “{}”, so I did nothing of it", word.trim());
+        Refusal::new(why, self.offers(&clause.tokens))
     }
 
-    /// A refusal that offers what is near.
-    pub(super) fn no(&self, why: String, clause: &Clause) -> Refusal {
+    pub(super) fn no_tool(&self, clause: &Clause) -> Refusal {
+        let why = format!("I have no tool here for “{}”, so I did nothing", clause.text());
         Refusal::new(why, self.offers(&clause.tokens))
     }
 
