@@ -73,7 +73,11 @@ impl Clause {
                 used[at] = false;
             }
         }
-        self.take_rest(row, &mut slots, &mut used);
+        if let Some(at) = self.tokens.iter().position(|token| token.is(row.after)) {
+            let last = self.tokens.iter().rposition(|token| token.shape != Shape::Mark);
+            slots.rest = self.between(at + 1, last.map_or(at, |last| last.max(at)) + 1).to_owned();
+            used[at..].fill(true);
+        }
         let is_left = |at: &usize| {
             !used[*at] && !is_filler(&self.tokens[*at]) && !table::knows(index, &self.tokens[*at])
         };
@@ -133,14 +137,6 @@ impl Clause {
                 slots.dir = Some(found.text("dir").trim_end_matches('/').to_owned());
                 used[at..found.end].fill(true);
             }
-        }
-    }
-
-    fn take_rest(&self, row: &Row, slots: &mut Slots, used: &mut [bool]) {
-        if let Some(at) = self.tokens.iter().position(|token| token.is(row.after)) {
-            let last = self.tokens.iter().rposition(|token| token.shape != Shape::Mark);
-            slots.rest = self.between(at + 1, last.map_or(at, |last| last.max(at)) + 1).to_owned();
-            used[at..].fill(true);
         }
     }
 }
@@ -239,6 +235,15 @@ pub fn can_be_name(token: &Token) -> bool {
         && !is_filler(token)
         && !table::is_known(token)
         && number(&token.low).is_none()
+}
+
+/// The last file that is named here.
+pub fn named_file(tokens: &[Token]) -> Option<String> {
+    let is_name = |text: &str| text.contains('.') && text.contains(char::is_alphanumeric);
+    let is_file = |token: &&Token| {
+        token.shape == Shape::Path && !token.text.contains('*') && is_name(&token.text)
+    };
+    tokens.iter().rfind(is_file).map(|token| token.text.clone())
 }
 
 /// A file as it is meant.

@@ -191,11 +191,11 @@ pub fn plan(text: &str) -> Option<(Vec<String>, String)> {
     let whole = Clause::of(text);
     let found = clause::find_at("plan", &whole, 0, PLAIN)?;
     let behind = &text[whole.tokens[found.end - 1].end..];
-    let end = if found.label == "list" {
-        tokens(behind).iter().find(|token| token.is(". !")).map(|end| end.start)
-    } else {
-        [", then ", " and then ", ". ", "; "].iter().filter_map(|mark| behind.find(mark)).min()
+    let marks: &[&str] = match found.label {
+        "list" => &[". ", "! "],
+        _ => &[", then ", " and then ", ". ", "; "],
     };
+    let end = marks.iter().filter_map(|mark| behind.find(mark)).min();
     let (list, rest) = behind.split_at(end.unwrap_or(behind.len()));
     let is_count = |token: &Token| {
         is_filler(token)

@@ -12,6 +12,7 @@ use crate::clause::{self, Clause, Join, PLAIN, clause_end, is_filler, segments, 
 use crate::history;
 use crate::run::{Act, Refusal, Step};
 use crate::scene::World;
+use crate::slots::named_file;
 use crate::table::{self, Make};
 use crate::tasks;
 use crate::tools::Can;
@@ -148,9 +149,7 @@ impl<'p, 'w> Planner<'p, 'w> {
     }
 
     fn clause(&mut self, clause: &Clause) -> Result<()> {
-        let is_file = |token: &&Token| token.shape == Shape::Path && token.text.contains('.');
-        let file = clause.tokens.iter().rfind(is_file);
-        self.mentioned = file.map(|file| file.text.clone()).or(self.mentioned.take());
+        self.mentioned = named_file(&clause.tokens).or(self.mentioned.take());
         // `do not delete it`: nothing is done, and what the rest of the request does must only look.
         if clause::find_at("forbid", clause, 0, PLAIN).is_some() {
             self.only_looks.get_or_insert(clause.text().to_owned());

@@ -9,7 +9,7 @@ use crate::history;
 use crate::mcp;
 use crate::run::{Act, Content, Job, Refusal, Step};
 use crate::scene::World;
-use crate::slots::{Slots, file};
+use crate::slots::{Slots, file, named_file};
 use crate::table::{self, Make, ROWS, Row, Slot};
 use crate::tools::Can;
 use crate::words::{Shape, Token, has, set, tokens};
@@ -89,10 +89,7 @@ impl Planner<'_, '_> {
 
     pub(super) fn last_path(&self) -> Option<String> {
         let of_step = |step: &Step| match &step.act {
-            Act::Delegate(jobs) => {
-                let words = tokens(&jobs.join(" "));
-                words.into_iter().rfind(|token| token.shape == Shape::Path).map(|token| token.text)
-            }
+            Act::Delegate(jobs) => named_file(&tokens(&jobs.join(" "))),
             act => act.paths().last().cloned(),
         };
         let spoken_of = || self.mentioned.clone().or_else(|| self.world.last_path.clone());
@@ -194,14 +191,11 @@ impl Planner<'_, '_> {
         let can = |row: &&Row| self.world.can_do(row);
         let near = table::close(tokens).into_iter().map(|index| &ROWS[index]);
         let near = near.filter(can).map(|row| row.offer);
-        let is_file = |token: &&Token| {
-            token.shape == Shape::Path && token.text.contains('.') && !token.text.contains('*')
-        };
         let is_named = |server: &&String| tokens.iter().any(|token| mcp::names(token, server));
         let server = self.world.servers.iter().find(is_named);
         let mut offers: Vec<String> = Vec::new();
         offers.extend(server.map(|server| format!("connect to {server}")));
-        offers.extend(tokens.iter().find(is_file).map(|file| format!("read {}", file.text)));
+        offers.extend(named_file(tokens).map(|file| format!("read {file}")));
         for offer in near.chain(ALWAYS) {
             let named = self.named(offer, tokens);
             offers.extend(named.filter(|offer| offers.len() < 3 && !offers.contains(offer)));
@@ -226,9 +220,7 @@ impl Planner<'_, '_> {
 
     /// An offer with names that exist: the file that was named or spoken of, a teammate, a worktree; nothing where there is none.
     fn named(&self, offer: &str, tokens: &[Token]) -> Option<String> {
-        let is_name = |text: &str| !text.contains('*') && text.contains(char::is_alphanumeric);
-        let said = tokens.iter().find(|token| token.shape == Shape::Path && is_name(&token.text));
-        let file = said.map(|token| token.text.clone()).or_else(|| self.last_path());
+        let file = named_file(tokens).or_else(|| self.last_path());
         let file = file.unwrap_or_else(|| "README.md".to_owned());
         let trees = self.world.called(Can::MakeTree).filter(|call| !call.failed);
         let tree = trees.filter_map(|call| call.input["name"].as_str()).last();
