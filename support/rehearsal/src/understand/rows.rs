@@ -210,11 +210,10 @@ impl Planner<'_, '_> {
         };
         let verb = if self.world.mates.contains(name) { "ask" } else { "spawn" };
         let file = self.last_path().unwrap_or_else(|| "README.md".to_owned());
-        let filled = |offer: &str| {
-            offer.replace("{verb}", verb).replace("{name}", name).replace("{file}", &file)
-        };
-        let can = |offer: &String| Planner::new(self.world).whole_of(offer).is_ok();
-        no.offers = set("team-offers").split(" | ").map(filled).filter(can).take(3).collect();
+        let offers = set("team-offers").replace("{verb}", verb).replace("{name}", name);
+        let offers = offers.replace("{file}", &file);
+        let can = |offer: &&str| Planner::new(self.world).whole_of(offer).is_ok();
+        no.offers = offers.split(" | ").filter(can).take(3).map(str::to_owned).collect();
         no
     }
 
