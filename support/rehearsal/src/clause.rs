@@ -44,10 +44,12 @@ pub fn segments(text: &str) -> Vec<Vec<Token>> {
             open.push(token);
             continue;
         }
+        let last = open.iter().rposition(|token| !token.is(", and")).map_or(0, |last| last + 1);
+        open.truncate(last);
         open.extend(Some(token).filter(|token| token.is("?")));
         found.push(Vec::new());
     }
-    found.retain(|segment| !segment.iter().all(|token| token.is(", and")));
+    found.retain(|segment| !segment.is_empty());
     found
 }
 
@@ -322,7 +324,9 @@ impl Matcher<'_, '_> {
         };
         for end in ends {
             self.slots.push((name, &self.tokens[at..end]));
-            let went = self.rest(more, end);
+            // A filler behind a text is a part of it.
+            let is_whole = kind == "text" && !more.is_empty();
+            let went = if is_whole { self.piece(more, end) } else { self.rest(more, end) };
             if went.is_some() {
                 return went;
             }

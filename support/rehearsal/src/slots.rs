@@ -119,7 +119,9 @@ impl Clause {
                 ("below", Shape::Word) => is_last,
                 // A plain word in this place is a folder, too, unless it means something else.
                 ("before", Shape::Word) => {
-                    !table::is_verb(&token.low) && !token.is("current whole")
+                    next.is_some_and(|next| next.is(set("@places")))
+                        && !table::is_verb(&token.low)
+                        && !token.is("current whole")
                 }
                 ("inside", Shape::Word) => is_last && !table::is_known(token),
                 (_, Shape::Path) => {

@@ -151,16 +151,11 @@ impl<'p, 'w> Planner<'p, 'w> {
     fn clause(&mut self, clause: &Clause) -> Result<()> {
         self.mentioned = named_file(&clause.tokens).or(self.mentioned.take());
         // `do not delete it`: nothing is done, and what the rest of the request does must only look.
-        if clause::find_at("forbid", clause, 0, PLAIN).is_some() {
+        if let Some(found) = clause::find_at("forbid", clause, 0, PLAIN) {
             self.only_looks.get_or_insert(clause.text().to_owned());
-            return Ok(());
+            let what = found.text("what");
+            return if what.is_empty() { Ok(()) } else { self.clause(&Clause::of(what)) };
         }
-        let mut clause = clause.clone();
-        if clause.tokens.len() > 1 && clause.tokens[0].is("only just") {
-            self.only_looks.get_or_insert(clause.text().to_owned());
-            clause.tokens.remove(0);
-        }
-        let clause = &clause;
         // A question makes nothing and hires nobody.
         if clause.is_question() {
             return self.servers(clause).unwrap_or_else(|| self.row(clause));

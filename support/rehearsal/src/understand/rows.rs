@@ -32,7 +32,7 @@ impl Planner<'_, '_> {
             if !says(row.verbs) || !says(row.says) || !is_allowed {
                 continue;
             }
-            let (mut slots, unknown) = clause.fit(index, &self.people);
+            let (mut slots, mut unknown) = clause.fit(index, &self.people);
             // `it`, `that file`: what the request or the conversation spoke of last.
             if matches!(row.needs.as_slice(), [Slot::Path | Slot::Paths])
                 && slots.paths.is_empty()
@@ -53,6 +53,8 @@ impl Planner<'_, '_> {
             let cost = unknown.len() + usize::from(is_missing) * 2;
             if cost < fewest {
                 fewest = cost;
+                // A verb alone says little of what was not understood.
+                unknown.sort_by_key(|word| table::is_verb(&word.to_lowercase()));
                 left = unknown.into_iter().next().unwrap_or_else(|| clause.text().to_owned());
             }
         }
@@ -131,7 +133,10 @@ impl Planner<'_, '_> {
                 }
             }
             // The plans of those that are asked for one in this request; else of whoever sent one.
-            Make::Answer if slots.names.is_empty() => slots.names = planners(&self.steps),
+            Make::Answer if slots.names.is_empty() => {
+                let is_one = clause.says("her his him");
+                slots.names = if is_one { self.meant(&[], &[]) } else { planners(&self.steps) };
+            }
             _ => {}
         }
         Some(Act::Row(row, slots))

@@ -71,7 +71,6 @@ impl Planner<'_, '_> {
             }
             at = next;
         };
-        self.join = Join::Then;
         let clause = Clause::new(source, tokens[from..end].to_vec());
         let known = self.people.clone();
         let kind = |kind: &str, tokens: &[Token], at: usize| tells(kind, tokens, at, &known);
@@ -119,6 +118,7 @@ impl Planner<'_, '_> {
         if found.label == "order" {
             self.check(&what)?;
         }
+        self.join = Join::Then;
         let orders = tokens(&what);
         for name in &to {
             // Who is to write to somebody is hired after that one.
