@@ -123,7 +123,7 @@ impl Planner<'_, '_> {
                 let offers = servers.iter().map(|server| format!("connect to {server}"));
                 let all = servers.join(", ");
                 let why =
-                    format!("I know no server “{word}”; there are {all}: I connected to none");
+                    format!("I know no server “{word}”; there are {all}, so I connected to none");
                 return Some(Err(Refusal::new(why, offers)));
             }
             None => {}
