@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::clause::Join;
 use crate::scene::{Past, World};
 use crate::slots::Slots;
-use crate::speak::why;
+use crate::speak::{plain, why};
 use crate::table::{self, Make, Row};
 use crate::tasks::TaskSpec;
 use crate::tools::{Call, Can};
@@ -379,7 +379,6 @@ impl<'r, 'w> Run<'r, 'w> {
 
 /// Whether a call had these arguments. A client may have turned numbers into strings, or added defaults.
 fn same(past: &Value, wanted: &Value) -> bool {
-    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let is_there = |(name, value): (&String, &Value)| {
         past.get(name).is_some_and(|other| plain(other) == plain(value))
     };

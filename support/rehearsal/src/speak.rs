@@ -63,7 +63,8 @@ pub fn sentence(words: &str) -> String {
     format!("{}{}{end}", first.to_uppercase(), letters.as_str())
 }
 
-fn plain(value: &Value) -> String {
+/// A value as it is told: text without its marks.
+pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

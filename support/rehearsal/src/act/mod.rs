@@ -290,12 +290,9 @@ pub(super) fn cancel(run: &Run, words: &str) -> Went {
     let meant = having(&wanted, &jobs, told);
     let is_all = words.to_lowercase().split_whitespace().any(|word| has(set("all-crons"), word));
     if meant.is_empty() || meant.len() > 1 && !is_all {
-        let there = match jobs.as_slice() {
-            [] => "nothing is scheduled".to_owned(),
-            jobs => format!("scheduled are:\n{}", block(&jobs.join("\n"))),
-        };
+        let there = if jobs.is_empty() { "nothing".to_owned() } else { block(&jobs.join("\n")) };
         let why = format!("because “{words}” is not exactly one of them");
-        return fail(format!("I cancelled nothing, {why}; {there}"));
+        return fail(format!("I cancelled nothing, {why}; scheduled is:\n{there}"));
     }
     let ids: Vec<&str> = meant.iter().filter_map(|line| line.split_whitespace().next()).collect();
     run.each(

@@ -63,11 +63,8 @@ fn meant(run: &Run, words: &str, fits: impl Fn(&OnBoard) -> bool) -> Result<OnBo
         return Ok(best.clone());
     }
     let subjects: Vec<&str> = board.iter().map(|task| task.subject.as_str()).collect();
-    let words = words.trim();
-    match subjects.join(", ") {
-        all if all.is_empty() => fail(format!("There is no task “{words}”; the board is empty.")),
-        all => fail(format!("There is no task “{words}”; on the board are: {all}.")),
-    }
+    let there = if subjects.is_empty() { "nothing" } else { &subjects.join(", ") };
+    fail(format!("There is no task “{}”; on the board is: {there}.", words.trim()))
 }
 
 pub(super) fn show_board(run: &Run, unblocked: bool) -> Went {
@@ -186,12 +183,12 @@ pub(super) fn spawn(run: &Run, name: &str, role: &str, job: &Job, plan_first: bo
     let mut text = match job {
         Job::Text(text) => text.clone(),
         Job::Board => {
-            let tools = [Can::ListTasks, Can::ClaimTask, Can::CompleteTask]
-                .map(|can| run.world.tools.get(can));
-            let [list, claim, complete] =
-                tools.map(|tool| tool.map_or("the tool for it", |tool| tool.name));
+            let name = |can| run.world.tools.get(can).map_or("the tool for it", |tool| tool.name);
             format!(
-                "Look at the board with {list}. Claim a task that is free with {claim}, do it, and complete it with {complete}."
+                "Look at the board with {}. Claim a task that is free with {}, do it, and complete it with {}.",
+                name(Can::ListTasks),
+                name(Can::ClaimTask),
+                name(Can::CompleteTask)
             )
         }
         Job::Wait => "Wait for mail: what you shall do comes by itself.".to_owned(),
