@@ -146,20 +146,19 @@ fn older(
 
 /// The news since an event, each told once. What only the model is told is news when there is nothing else.
 fn news_since(world: &World, since: usize) -> Vec<String> {
-    let events = &world.scene.events[since.min(world.scene.events.len())..];
-    let news = events.iter().filter_map(|event| match event {
-        Event::Mail(mail) => Some(history::news(mail)),
-        Event::Notice(text) => history::notice(text),
-        _ => None,
-    });
-    let mut lines = unique(news);
-    if lines.is_empty() && world.scene.newest().is_none_or(|at| at < since) {
-        lines.extend(events.iter().filter_map(|event| match event {
-            Event::Notice(text) => Some(format!("Noted: {}", gist(text))),
-            _ => None,
-        }));
+    let has_asked = world.scene.newest().is_some_and(|at| at >= since);
+    let (mut news, mut noted) = (Vec::new(), Vec::new());
+    for event in world.scene.events.iter().skip(since) {
+        match event {
+            Event::Mail(mail) => news.push(history::news(mail)),
+            Event::Notice(text) => match history::notice(text) {
+                Some(told) => news.push(told),
+                None => noted.push(format!("Noted: {}", gist(text))),
+            },
+            _ => {}
+        }
     }
-    lines
+    if news.is_empty() && !has_asked { noted } else { unique(news.into_iter()) }
 }
 
 /// The answer of a teammate: it does what its job, its mail and its task ask for, in that order.

@@ -41,14 +41,16 @@ pub(super) fn is_missing(text: &str) -> bool {
 
 pub(super) fn read(run: &Run, paths: &[String]) -> Went {
     let calls: Vec<Call> = paths.iter().map(|path| reads(run, path)).collect::<Result<_, _>>()?;
-    let told = |(path, done): (&String, &Past)| {
-        if done.failed {
-            return Outcome::failed(format!("I could not read {path}: {}.", why(&done.text)));
-        }
-        let text = without_numbers(&done.text);
-        Outcome::told(format!("{path}:\n{}", block(&text))).tagged(path, &text)
-    };
-    Ok(paths.iter().zip(run.made(calls, "")?).map(told).collect())
+    let all = paths.iter().zip(run.made(calls, "")?);
+    Ok(all.map(|(path, done)| shown_file(path, done)).collect())
+}
+
+fn shown_file(path: &str, done: &Past) -> Outcome {
+    if done.failed {
+        return Outcome::failed(format!("I could not read {path}: {}.", why(&done.text)));
+    }
+    let text = without_numbers(&done.text);
+    Outcome::told(format!("{path}:\n{}", block(&text))).tagged(path, &text)
 }
 
 pub(super) fn about(run: &Run, paths: &[String]) -> Went {
@@ -157,12 +159,12 @@ pub(super) fn exists(run: &Run, path: &str, words: &str) -> Went {
     let done = reading(run, path)?;
     if is_missing(&done.text) && (done.failed || done.text.contains("exit code")) {
         return Ok(Outcome::told(format!("{path} does not exist.")));
-    } else if done.failed {
-        return fail(format!("I could not look at {path}: {}.", why(&done.text)));
     }
     let shows = tokens(words).iter().any(|token| token.is("content contents print show"));
-    let rest = if shows { format!(":\n{}", block(&done.text)) } else { ".".to_owned() };
-    Ok(Outcome::told(format!("{path} exists{rest}")).tagged(path, &done.text))
+    if done.failed || shows {
+        return Ok(shown_file(path, done));
+    }
+    Ok(Outcome::told(format!("{path} exists.")).tagged(path, &done.text))
 }
 
 pub(super) fn framework(run: &Run) -> Went {
@@ -193,11 +195,10 @@ pub(super) fn verify(run: &Run) -> Went {
         token.shape == Shape::Path && token.text.trim_start_matches('.').contains('.')
     };
     let named = tokens(&parts).into_iter().find(is_file).map(|token| token.text);
-    let Some(path) = named.or_else(|| run.world.last_path.clone()) else {
-        return fail("There is no file that I could look at.");
-    };
-    let done = reading(run, &path)?;
-    Ok(done.or_why(format!("I have looked myself. {path}:\n{}", block(&done.text))))
+    match named.or_else(|| run.world.last_path.clone()) {
+        Some(path) => read(run, &[path]),
+        None => fail("There is no file that I could look at."),
+    }
 }
 
 pub(super) fn create(run: &Run, path: &str, content: &Content) -> Went {
