@@ -241,19 +241,17 @@ impl<'t> Served<'t> {
         };
         let mut used: Vec<bool> = tokens.iter().map(is_told).collect();
         let required: Vec<&str> = required(schema).collect();
-        let mut input = Map::new();
+        let is_optional = |name: &str| !required.contains(&name);
         // Choices and ids take their words before texts do, and what is required before what is not.
-        let mut all: Vec<_> = properties(schema)
-            .map(|(name, schema)| (name.as_str(), schema, required.contains(&name.as_str())))
-            .collect();
-        let is_choice =
-            |schema: &Value| schema["enum"].is_array() || kind(schema) != Some("string");
-        all.sort_by_key(|(name, schema, is_required)| {
-            (!is_choice(schema) && !is_id(name), !is_required)
-        });
-        for wanted in all {
-            let value = argument(clause, wanted, self.reads, &mut used);
-            input.extend(value.map(|value| (wanted.0.to_owned(), value)));
+        let mut all: Vec<(&String, &Value)> = properties(schema).collect();
+        all.sort_by_key(|(name, schema)| (is_text(name, schema), is_optional(name)));
+        let mut input = Map::new();
+        for (name, schema) in all {
+            let mut value = argument(name, schema, tokens, &mut used);
+            if value.is_none() && is_text(name, schema) && !is_optional(name) {
+                value = free_text(clause, &mut used, !self.reads).map(Value::from);
+            }
+            input.extend(value.map(|value| (name.clone(), value)));
         }
         // What the description speaks of says nothing new.
         let is_new = |token: &Token| {
@@ -282,44 +280,32 @@ impl<'t> Served<'t> {
 }
 
 fn is_id(name: &str) -> bool {
+    let name = name.to_lowercase();
     name.contains("key") || name == "id" || name.ends_with("_id")
+}
+
+fn is_text(name: &str, schema: &Value) -> bool {
+    !schema["enum"].is_array() && kind(schema).is_none_or(|kind| kind == "string") && !is_id(name)
 }
 
 fn choice_words(choice: &str) -> Vec<String> {
     choice.to_lowercase().split([' ', '_', '-']).map(str::to_owned).collect()
 }
 
-/// The value of one argument: a choice, a number, an id, a quotation, free text.
-fn argument(
-    clause: &Clause,
-    (name, schema, is_required): (&str, &Value, bool),
-    reads: bool,
-    used: &mut [bool],
-) -> Option<Value> {
-    let tokens = &clause.tokens;
+/// The value of one argument: a choice, a number, an id, a quotation.
+fn argument(name: &str, schema: &Value, tokens: &[Token], used: &mut [bool]) -> Option<Value> {
     if schema["enum"].is_array() {
         return choice(schema, tokens, used).map(Value::from);
     }
-    let mut take = |is: &dyn Fn(&Token) -> bool| {
-        let at = (0..tokens.len()).find(|at| !used[*at] && is(&tokens[*at]))?;
-        used[at] = true;
-        Some(&tokens[at])
+    let value = |token: &Token| match kind(schema) {
+        Some("integer" | "number") => number(&token.low).map(Value::from),
+        _ if is_id(name) => (token.shape == Shape::Key).then(|| json!(token.text)),
+        _ => (is_text(name, schema) && token.is_quoted()).then(|| json!(token.text)),
     };
-    match kind(schema).unwrap_or("string") {
-        "integer" | "number" => take(&|token| number(&token.low).is_some())
-            .and_then(|token| number(&token.low))
-            .map(Value::from),
-        _ if is_id(&name.to_lowercase()) => {
-            take(&|token| token.shape == Shape::Key).map(|token| json!(token.text))
-        }
-        "string" => {
-            let quoted = take(&Token::is_quoted);
-            let text = quoted.map(|token| token.text.clone());
-            let free = |used| if is_required { free_text(clause, used, !reads) } else { None };
-            text.or_else(|| free(used)).map(Value::from)
-        }
-        _ => None,
-    }
+    let mut open = (0..tokens.len()).filter(|at| !used[*at]);
+    let (at, value) = open.find_map(|at| Some((at, value(&tokens[at])?)))?;
+    used[at] = true;
+    Some(value)
 }
 
 /// The choice whose words stand side by side in the clause.
