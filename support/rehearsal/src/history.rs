@@ -186,7 +186,7 @@ pub fn news(mail: &Mail) -> String {
     let text = mail.text.trim();
     let space = if text.contains('\n') { "\n" } else { " " };
     let line = |verb: &str| format!("{} {verb}:{space}{text}", mail.from);
-    match mail.kind.as_str() {
+    match mail.kind {
         "result" => line("reports"),
         kind if kind.contains("plan") && kind.contains("request") => {
             format!("{} sends a plan:\n{}", mail.from, block(text))

@@ -325,18 +325,11 @@ fn choice(schema: &Value, tokens: &[Token], used: &mut [bool]) -> Option<String>
 /// Free text: from the first word that nobody accounts for to the last. What is handed on to somebody keeps the small words
 /// around it.
 fn free_text(clause: &Clause, used: &mut [bool], is_whole: bool) -> Option<String> {
-    let mut from = used.iter().position(|used| !used)?;
-    let mut to = used.iter().rposition(|used| !used)? + 1;
-    let is_small = |at: usize| {
-        let token = clause.tokens.get(at);
-        is_whole && token.is_some_and(|token| token.is_filler && !token.is("to please now"))
-    };
-    while from > 0 && is_small(from - 1) {
-        from -= 1;
-    }
-    while is_small(to) {
-        to += 1;
-    }
+    let from = used.iter().position(|used| !used)?;
+    let to = used.iter().rposition(|used| !used)? + 1;
+    let is_small = |token: &&Token| is_whole && token.is_filler && !token.is("to please now");
+    let from = from - clause.tokens[..from].iter().rev().take_while(is_small).count();
+    let to = to + clause.tokens[to..].iter().take_while(is_small).count();
     used[..to].fill(true);
     Some(clause.between(from, to).to_owned())
 }

@@ -173,7 +173,7 @@ fn teammate(world: &World) -> Result<Vec<String>, Reply> {
     for event in &scene.events[since.min(scene.events.len())..] {
         let order = match event {
             Event::Asked(text) => text.clone(),
-            Event::Mail(mail) if mail.kind == "message" => mail.text.clone(),
+            Event::Mail(mail) if mail.kind == "message" => mail.text.to_owned(),
             Event::Claimed { id, subject } => {
                 steps.push(Step::then(Act::DoTask(id.clone(), subject.clone(), false)));
                 continue;

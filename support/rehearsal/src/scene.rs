@@ -44,19 +44,19 @@ impl Past<'_> {
 }
 
 #[derive(Clone, Debug)]
-pub struct Mail {
-    pub from: String,
-    pub kind: String,
-    pub text: String,
+pub struct Mail<'a> {
+    pub from: &'a str,
+    pub kind: &'a str,
+    pub text: &'a str,
     /// The whole of it, with what stands behind the tag.
-    pub whole: String,
+    pub whole: &'a str,
 }
 
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
     /// The user, or whoever gave the job, asks for something.
     Asked(String),
-    Mail(Mail),
+    Mail(Mail<'a>),
     /// A task has become this agent's.
     Claimed {
         id: String,
@@ -142,9 +142,9 @@ impl<'a> Scene<'a> {
                 Who::Result => {
                     is_answered = true;
                     let call = open.pop_front().and_then(|call| call.split_once(' '));
-                    let call = call
-                        .and_then(|(name, input)| Some((name, serde_json::from_str(input).ok()?)));
-                    if let Some((name, input)) = call {
+                    if let Some((name, input)) = call
+                        && let Ok(input) = serde_json::from_str(input)
+                    {
                         let text =
                             serde_json::from_str(text).map_or(Cow::Borrowed(text), Cow::Owned);
                         self.called(name, input, text);
@@ -207,12 +207,12 @@ impl<'a> Scene<'a> {
         if let (Some(from), Some(kind)) = (tagged.attribute("from"), tagged.attribute("type")) {
             // Mail that answers nothing is shown in a tag of its own, and nobody obeys it.
             if !tagged.name.ends_with("-ignored") {
-                let text = tagged.inner.to_owned();
+                let text = tagged.inner;
                 self.events.push(Event::Mail(Mail {
                     from,
                     kind,
                     text,
-                    whole: whole.to_owned(),
+                    whole,
                 }));
             }
             return true;
@@ -258,7 +258,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    pub fn mail(&self) -> impl DoubleEndedIterator<Item = (usize, &Mail)> {
+    pub fn mail(&self) -> impl DoubleEndedIterator<Item = (usize, &Mail<'a>)> {
         self.events.iter().enumerate().filter_map(|(at, event)| match event {
             Event::Mail(mail) => Some((at, mail)),
             _ => None,

@@ -51,10 +51,10 @@ pub struct Tagged<'a> {
     pub len: usize,
 }
 
-impl Tagged<'_> {
-    pub fn attribute(&self, name: &str) -> Option<String> {
+impl<'a> Tagged<'a> {
+    pub fn attribute(&self, name: &str) -> Option<&'a str> {
         let (_, rest) = self.head.split_once(&format!(" {name}=\""))?;
-        Some(rest.split('"').next()?.to_owned())
+        rest.split('"').next()
     }
 }
 

@@ -244,7 +244,7 @@ pub(super) fn answer_plans(run: &Run, slots: &Slots, approve: bool) -> Went {
     let mut whose: Vec<&str> = slots.names.iter().map(String::as_str).collect();
     if whose.is_empty() {
         let open = plans.iter().filter(|(at, _, id)| *at < run.from && is_open(id));
-        whose = open.map(|(_, mail, _)| mail.from.as_str()).collect();
+        whose = open.map(|(_, mail, _)| mail.from).collect();
         let is_answered =
             |name: &str| plans.iter().any(|(_, mail, id)| mail.from == name && !is_open(id));
         let owed = asked.iter().filter(|(at, name)| *at < run.from && !is_answered(name));
@@ -287,7 +287,7 @@ pub(super) fn answer_plans(run: &Run, slots: &Slots, approve: bool) -> Went {
 }
 
 /// The reports that came since the request, of somebody or of all.
-fn reports<'r>(run: &Run<'r, '_>, name: Option<&str>) -> Vec<&'r Mail> {
+fn reports<'r, 'w>(run: &Run<'r, 'w>, name: Option<&str>) -> Vec<&'r Mail<'w>> {
     let is_report = |mail: &Mail| match name {
         Some(name) => mail.from == name && (mail.kind == "result" || mail.kind == "error"),
         None => mail.kind == "result",
