@@ -11,7 +11,7 @@ use crate::history;
 use crate::run::{Job, Outcome, Run, Stop, Went, fail};
 use crate::scene::Mail;
 use crate::slots::Slots;
-use crate::speak::{listed, one_line, sentence, shown, why};
+use crate::speak::{listed, one_line, sentence, shown};
 use crate::tasks::{self, OnBoard, TaskSpec};
 use crate::tools::Can;
 use crate::understand;
@@ -26,16 +26,10 @@ pub(super) fn make_tasks(run: &Run, specs: &[TaskSpec]) -> Went {
         (Can::CreateTask, args)
     };
     run.each(specs, call, |spec, done| {
-        if done.failed {
-            let why = why(&done.text);
-            return Outcome::failed(format!("I did not create “{}”: {why}.", spec.subject));
-        }
-        let ids = tokens(&done.text).into_iter().filter(|token| token.shape == Shape::Key);
-        let tasks = ids.take(1).map(|id| (id.text, spec.subject.clone())).collect();
-        Outcome {
-            tasks,
-            ..Outcome::told(format!("I {}.", done.text.trim()))
-        }
+        let mut told = done.or_why(format!("I {}.", done.text.trim()));
+        let id = tokens(&done.text).into_iter().find(|token| token.shape == Shape::Key);
+        told.tasks.extend(id.filter(|_| !done.failed).map(|id| (id.text, spec.subject.clone())));
+        told
     })
 }
 
@@ -128,17 +122,11 @@ pub(super) fn work_board(run: &Run) -> Went {
 pub(super) fn do_task(run: &Run, id: &str, subject: &str, claims: bool) -> Went {
     let has_board = run.world.tools.can(Can::CompleteTask);
     if claims && has_board {
-        let done = run.call(Can::ClaimTask, json!({"task_id": id}))?;
-        if done.failed {
-            return Ok(done.or_why(""));
-        }
+        run.text(Can::ClaimTask, json!({"task_id": id}), "That did not work")?;
     }
     let work = do_subject(run, subject)?;
     if work.failed || !has_board {
-        return Ok(Outcome {
-            text: format!("{}\n(task {id})", work.text),
-            ..work
-        });
+        return Ok([work, Outcome::told(format!("(task {id})"))].into_iter().collect());
     }
     let done = run.call(Can::CompleteTask, json!({"task_id": id}))?;
     Ok([work, done.or_why(format!("I completed {id}: {subject}."))].into_iter().collect())
