@@ -201,7 +201,7 @@ fn teammate(world: &World) -> Result<Vec<String>, Reply> {
     lines.extend(refusals);
     if lines.is_empty() {
         let heard = scene.mail().rfind(|(at, mail)| *at >= since && mail.kind != "message");
-        let read = heard.map(|(_, mail)| format!("I have read: {}", one_line(&mail.text, 200)));
+        let read = heard.map(|(_, mail)| format!("I have read: {}", one_line(mail.text, 200)));
         lines.push(read.unwrap_or_else(|| "I am ready.".to_owned()));
     }
     Ok(lines)

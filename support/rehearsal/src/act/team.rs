@@ -214,7 +214,7 @@ pub(super) fn ask_plan(run: &Run, names: &[String], about: &str) -> Went {
 fn plan_id(mail: &Mail) -> Option<String> {
     let is_plan = mail.kind.contains("plan") && mail.kind.contains("request");
     let is_id = |token: &&Token| token.text.starts_with("req_");
-    tokens(&mail.whole).iter().find(is_id).filter(|_| is_plan).map(|token| token.text.clone())
+    tokens(mail.whole).iter().find(is_id).filter(|_| is_plan).map(|token| token.text.clone())
 }
 
 /// Answers plans: of those that are named; else all that wait, and of all also those that were asked for.
@@ -316,7 +316,7 @@ pub(super) fn report(run: &Run, names: &[String]) -> Went {
     }
     run.waited.set(true);
     let lines: Vec<String> =
-        all.iter().map(|mail| format!("- {}: {}", mail.from, one_line(&mail.text, 200))).collect();
+        all.iter().map(|mail| format!("- {}: {}", mail.from, one_line(mail.text, 200))).collect();
     Ok(Outcome::told(format!("All is done:\n{}", lines.join("\n"))))
 }
 
@@ -342,7 +342,7 @@ pub(super) fn own_plan(run: &Run, aim: &str) -> Went {
         None => Err(Stop::Wait("I wait for the answer to my plan.".into())),
         Some((_, mail)) if mail.text.contains("rejected") => Ok(Outcome::failed(format!(
             "My plan was rejected, so I changed nothing. I was told: {}",
-            one_line(&mail.text, 200)
+            one_line(mail.text, 200)
         ))),
         Some(_) => Ok(Outcome::told("")),
     }
