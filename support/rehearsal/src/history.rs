@@ -137,6 +137,7 @@ pub fn abilities(world: &World, all: bool) -> String {
     let rows = ROWS.iter().filter(can).filter(|row| !row.tools.is_empty() || !row.looks);
     let offers =
         rows.map(|row| row.offer.replace("{file}", "README.md").replace("{dir}", "this directory"));
+    let offers = offers.map(|offer| offer.replace(['<', '>'], ""));
     let some = if all { usize::MAX } else { 8 };
     let head = format!(
         "{WHO}. With the tools I was given I can rehearse requests such as these, also in other words:"

@@ -200,8 +200,9 @@ impl Planner<'_, '_> {
             Err(missing) => missing,
         };
         let why = format!("I cannot do {}, so I did nothing", missing.what);
-        let with = missing.choices.iter().map(|choice| format!("{} of {choice}", clause.text()));
-        let offers: Vec<String> = with.take(3).collect();
+        let asked = clause.text().trim_end_matches(['?', '.', '!', ' ']);
+        let with = missing.choices.iter().map(|choice| format!("{asked} of {choice}"));
+        let offers: Vec<String> = with.collect();
         Err(Refusal::new(why, if offers.is_empty() { self.offers(&clause.tokens) } else { offers }))
     }
 

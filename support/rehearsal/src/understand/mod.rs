@@ -21,7 +21,8 @@ use crate::words::{Shape, Token, having, set, stems, tokens};
 /// Understands a request: the steps of it, or why nothing of it is done.
 pub fn plan(text: &str, world: &World) -> Result<Vec<Step>> {
     let mut planner = Planner::new(world);
-    planner.whole_of(text).map_err(|no| planner.for_team(no))?;
+    planner.makes = clause::says(&tokens(text), set("makes-files"));
+    planner.whole_of(text).map_err(|no| planner.helpful(no))?;
     Ok(planner.steps)
 }
 
@@ -33,6 +34,8 @@ struct Planner<'p, 'w> {
     hired: Vec<String>,
     /// The server that the request speaks of.
     server: Option<String>,
+    /// Whether the request speaks of files that are to be made: those it names need not exist.
+    makes: bool,
     /// The words that forbid changes.
     only_looks: Option<String>,
     /// The file that a clause has named.
@@ -52,6 +55,7 @@ impl<'p, 'w> Planner<'p, 'w> {
             people,
             hired: Vec::new(),
             server: None,
+            makes: false,
             only_looks: None,
             mentioned: None,
             join: Join::Then,

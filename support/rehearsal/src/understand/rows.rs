@@ -197,43 +197,46 @@ impl Planner<'_, '_> {
         let near = table::close(tokens).into_iter().map(|index| &ROWS[index]);
         let near = near.filter(can).map(|row| row.offer);
         let is_named = |server: &&String| tokens.iter().any(|token| mcp::names(token, server));
-        let server = self.world.servers.iter().find(is_named);
+        let mut servers = self.world.servers.iter();
+        let server = servers.find(|it| is_named(it) && !self.world.connected.contains(it));
         let mut offers: Vec<String> = Vec::new();
         offers.extend(server.map(|server| format!("connect to {server}")));
-        offers.extend(named_file(tokens).map(|file| format!("read {file}")));
+        let file = named_file(tokens).filter(|_| !self.makes);
+        offers.extend(file.as_ref().map(|file| format!("read {file}")));
         for offer in near.chain(ALWAYS) {
-            let named = self.named(offer, tokens);
-            offers.extend(named.filter(|offer| offers.len() < 3 && !offers.contains(offer)));
+            let named = self.named(offer, file.clone());
+            offers.extend(named.filter(|offer| !offers.contains(offer)));
         }
         offers
     }
 
-    /// The same for a request about teammates: what it can let the first of them do.
-    pub(super) fn for_team(&self, mut no: Refusal) -> Refusal {
-        let Some(name) = self.hired.first().filter(|_| self.world.can(Can::Spawn)) else {
-            return no;
-        };
-        let verb = if self.world.mates.contains(name) { "ask" } else { "spawn" };
-        let file = self.last_path().unwrap_or_else(|| "README.md".to_owned());
-        let offers = set("team-offers").replace("{verb}", verb).replace("{name}", name);
-        let offers = offers.replace("{file}", &file);
-        let can = |offer: &&str| Planner::new(self.world).whole_of(offer).is_ok();
-        no.offers = offers.split(" | ").filter(can).take(3).map(str::to_owned).collect();
+    /// A refusal with the first three of its offers that would be done; where the request is about a teammate, what it can let
+    /// that one do.
+    pub(super) fn helpful(&self, mut no: Refusal) -> Refusal {
+        if let Some(name) = self.hired.first().filter(|_| self.world.can(Can::Spawn)) {
+            let verb = if self.world.mates.contains(name) { "ask" } else { "spawn" };
+            let file = self.last_path().unwrap_or_else(|| "README.md".to_owned());
+            let offers = set("team-offers").replace("{verb}", verb).replace("{name}", name);
+            no.offers = offers.replace("{file}", &file).split(" | ").map(str::to_owned).collect();
+        }
+        let can = |offer: &String| Planner::new(self.world).whole_of(offer).is_ok();
+        no.offers = no.offers.into_iter().filter(can).take(3).collect();
         no
     }
 
     /// An offer with names that exist: the file that was named or spoken of, a teammate, a worktree; nothing where there is none.
-    fn named(&self, offer: &str, tokens: &[Token]) -> Option<String> {
-        let file = named_file(tokens).or_else(|| self.last_path());
-        let file = file.unwrap_or_else(|| "README.md".to_owned());
+    fn named(&self, offer: &str, file: Option<String>) -> Option<String> {
+        let spoken_of = if self.makes { self.world.last_path.clone() } else { self.last_path() };
+        let file = file.or(spoken_of).unwrap_or_else(|| "README.md".to_owned());
         let trees = self.world.called(Can::MakeTree).filter(|call| !call.failed);
         let tree = trees.filter_map(|call| call.input["name"].as_str()).last();
-        let tree = tree.map(|name| format!("the worktree {name}"));
-        let here = [("alice", self.people.first().cloned()), ("the worktree api", tree)];
-        let offer = offer.replace("{file}", &file).replace("{dir}", "this directory");
-        here.into_iter().try_fold(offer, |offer, (sample, name)| {
-            Some(if offer.contains(sample) { offer.replace(sample, &name?) } else { offer })
-        })
+        let mut offer = offer.replace("{file}", &file).replace("{dir}", "this directory");
+        for (sample, name) in
+            [("<alice>", self.people.first().map(String::as_str)), ("<api>", tree)]
+        {
+            offer = name.map_or(offer.clone(), |name| offer.replace(sample, name));
+        }
+        Some(offer).filter(|offer| !offer.contains('<'))
     }
 
     /// A job for somebody else must be one that can be done, without the lead's servers.

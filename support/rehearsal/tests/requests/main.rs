@@ -7,6 +7,8 @@ mod layers;
 mod readmes;
 mod stage;
 
+use std::collections::BTreeSet;
+
 use rehearsal::{Block, Choice, Message, Request, Tool, answer};
 use serde_json::{Value, json};
 use stage::{Stage, tool};
@@ -91,6 +93,37 @@ fn nothing_in_the_table_is_done_wrongly() {
     let row =
         format!("| {count} | {} | {} | {} | 0 | 0 |", shares.done, shares.told, shares.refused);
     assert!(include_str!("../../README.md").contains(&row), "the README shall say: {row}");
+}
+
+/// What a reply offers to type.
+fn offers(told: &str) -> Vec<&str> {
+    told.lines().filter_map(|line| line.strip_prefix("- `")?.strip_suffix('`')).collect()
+}
+
+#[test]
+fn what_a_refusal_offers_is_done_when_it_is_typed() {
+    let (mut tried, mut wrong) = (BTreeSet::new(), Vec::new());
+    for requests in include_str!("table.txt").lines().filter_map(|line| line.strip_suffix(" => no"))
+    {
+        let (before, last) = requests.rsplit_once(" // ").unwrap_or(("", requests));
+        let stage = || {
+            let mut stage = Stage::new();
+            before.split(" // ").filter(|it| !it.is_empty()).for_each(|it| _ = stage.asks(it));
+            stage
+        };
+        for offer in offers(&stage().asks(last)) {
+            if !before.is_empty() || tried.insert(offer.to_owned()) {
+                let told = stage().asks(offer);
+                // Whether a file is there that only the user has named, nobody can know.
+                let is_missing = told.contains("no such file")
+                    && !last.contains(offer.trim_start_matches("read "));
+                let is_refused = !offers(&told).is_empty() && offer != "what can you do?";
+                wrong
+                    .extend((is_missing || is_refused).then(|| format!("{last}: {offer}: {told}")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
