@@ -211,6 +211,10 @@ impl Planner<'_, '_> {
         if let Some(found) = clause::find("replace", clause, PLAIN) {
             let path = found.first("path").map(|token| file(&token.text));
             let path = path.or_else(|| self.last_path())?;
+            // One passage is replaced, and it must stand there once.
+            if found.label == "each" {
+                return Some(Err(self.refuse(clause.between(1, 2), clause)));
+            }
             if !self.world.can(Can::Edit) {
                 return Some(Err(self.no_tool(clause)));
             }

@@ -13,10 +13,10 @@ use crate::history;
 use crate::run::{Act, Refusal, Step};
 use crate::scene::World;
 use crate::slots::named_file;
-use crate::table::{self, Make};
+use crate::table::{self, Make, Row};
 use crate::tasks;
 use crate::tools::Can;
-use crate::words::{Shape, Token, having, set, stems, tokens};
+use crate::words::{Shape, Token, has, having, set, stems, tokens};
 
 /// Understands a request: the steps of it, or why nothing of it is done.
 pub fn plan(text: &str, world: &World) -> Result<Vec<Step>> {
@@ -159,6 +159,15 @@ impl<'p, 'w> Planner<'p, 'w> {
             self.only_looks.get_or_insert(clause.text().to_owned());
             let what = found.text("what");
             return if what.is_empty() { Ok(()) } else { self.clause(&Clause::of(what)) };
+        }
+        // What is made by this very request has no path yet.
+        let is_place = |row: &Row| has(row.template, "mkdir") || has(row.template, "MakeTree");
+        let makes_place = |step: &Step| matches!(&step.act, Act::Row(row, _) if is_place(row));
+        let inside = |at| clause::find_at("inside", clause, at, PLAIN);
+        if self.steps.iter().any(makes_place)
+            && let Some(at) = (0..clause.tokens.len()).find(|at| inside(*at).is_some())
+        {
+            return Err(self.refuse(clause.between(at, clause.tokens.len()), clause));
         }
         // A question makes nothing and hires nobody.
         if clause.is_question() {
