@@ -2,6 +2,8 @@
 //!
 //! Invariant: no text makes it panic, and none that is not understood is taken for reading.
 
+use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use s03_permission::Decision;
@@ -106,5 +108,27 @@ fn no_text_makes_the_judgement_panic_or_run_unread() {
         let start: String = text.chars().take(40).collect();
         assert_ne!(judge(&format!("{text}; rm x"), Path::new("/srv")), Decision::Allow, "{start}");
         judge(&text, Path::new("/srv"));
+    }
+}
+
+#[test]
+fn a_link_is_judged_by_where_it_leads() {
+    let place = tempfile::tempdir().unwrap();
+    fs::create_dir(place.path().join("sub")).unwrap();
+    for (link, to) in [("secret", "/proc/self"), ("sub/up", "../secret"), ("own", "sub")] {
+        symlink(to, place.path().join(link)).unwrap();
+    }
+    for (line, reads) in [
+        ("cat secret/environ", false),
+        ("cat sub/up/environ", false),
+        ("cat own/../secret/environ", false),
+        ("cd sub && cat up/environ", false),
+        ("cd secret && ls", false),
+        ("grep x -f secret/environ own/a", false),
+        ("cat own/a sub/../b", true),
+        ("cd own && cat a", true),
+    ] {
+        let decision = judge(line, place.path());
+        assert_eq!(decision == Decision::Allow, reads, "{line}: {decision:?}");
     }
 }
