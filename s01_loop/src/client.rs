@@ -95,7 +95,9 @@ impl Client {
     /// # Errors
     /// When the base URL or the key cannot be used, or the mock model cannot start.
     pub fn new(settings: Settings, watcher: SharedObserver) -> Result<Self> {
-        let mock = if settings.wants_mock() { Some(start_mock()?) } else { None };
+        // The mock model plays where nothing says where a model is.
+        let is_alone = settings.base_url.is_none() && settings.credentials == Credentials::None;
+        let mock = is_alone.then(start_mock).transpose()?;
         let base_url = match &mock {
             Some(mock) => mock.url(),
             None => settings.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL),

@@ -82,10 +82,15 @@ async fn refusal(mut response: Response) -> ApiError {
     }
     let error = match serde_json::from_slice::<ErrorBody>(&body) {
         Ok(body) => body.error,
-        Err(_) => ErrorDetail {
-            kind: "no Messages API error".to_owned(),
-            message: first_line(&String::from_utf8_lossy(&body)),
-        },
+        Err(_) => {
+            // Enough to recognise a proxy's or a wrong server's page.
+            let body = String::from_utf8_lossy(&body);
+            let line = body.lines().map(str::trim).find(|line| !line.is_empty());
+            ErrorDetail {
+                kind: "no Messages API error".to_owned(),
+                message: line.unwrap_or("(empty answer)").chars().take(200).collect(),
+            }
+        }
     };
     ApiError::Status {
         status: response.status().as_u16(),
@@ -99,13 +104,6 @@ async fn refusal(mut response: Response) -> ApiError {
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds: f64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
-}
-
-/// Enough of a body that is no API error to recognise a proxy's or a wrong server's page.
-fn first_line(text: &str) -> String {
-    let line =
-        text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(empty answer)");
-    line.chars().take(200).collect()
 }
 
 #[derive(Deserialize)]

@@ -113,11 +113,6 @@ impl Settings {
             bash_memory: variable("BASH_MEMORY_GB"),
         }
     }
-
-    /// Whether nothing says where a model is, so that the mock model plays it.
-    pub(crate) fn wants_mock(&self) -> bool {
-        self.base_url.is_none() && self.credentials == Credentials::None
-    }
 }
 
 #[cfg(test)]

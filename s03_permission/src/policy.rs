@@ -69,11 +69,9 @@ impl Policy {
 
     /// The same policy with another approver, such as the terminal under a teammate's name.
     pub fn asking(&self, approver: impl Approver + 'static) -> Self {
-        let approver = Arc::new(approver);
-        Self {
-            approver,
-            ..self.clone()
-        }
+        let mut policy = self.clone();
+        policy.approver = Arc::new(approver);
+        policy
     }
 
     /// The same policy for an agent in another directory, such as a worktree.
