@@ -97,7 +97,7 @@ impl Clause {
             let is_ending = |rest: &&str| rest.bytes().all(|b| b.is_ascii_alphanumeric());
             let dotted = token.text.strip_prefix('.').filter(is_ending);
             let pattern = Some(token.text.as_str()).filter(|text| text.contains('*'));
-            let named = ending(&token.low);
+            let named = entry("endings", &token.low);
             let named = named.filter(|_| next.is_some_and(|next| next.is(set("kinds-of"))));
             pattern.or(dotted).filter(|_| token.shape == Shape::Path).or(named)
         };
@@ -251,9 +251,4 @@ pub fn named_file(tokens: &[Token]) -> Option<String> {
 /// A file as it is meant.
 pub fn file(word: &str) -> String {
     if word.eq_ignore_ascii_case("readme") { "README.md".to_owned() } else { word.to_owned() }
-}
-
-/// The ending of a kind of files.
-pub fn ending(word: &str) -> Option<&'static str> {
-    entry("endings", word)
 }

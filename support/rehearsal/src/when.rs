@@ -48,7 +48,8 @@ pub fn find(clause: &Clause) -> Option<Found> {
             "cron" => When::Every(clause.between(from, to).to_owned()),
             minutes if !minutes.contains(' ') => When::In(n.checked_mul(minutes.parse().ok()?)?),
             template => {
-                let day = found.first("day").and_then(|token| day(&token.low)).unwrap_or_default();
+                let day = found.text("day").to_lowercase();
+                let day = entry("days", day.trim_end_matches('s')).unwrap_or_default();
                 let at = format!("{minute} {hour}");
                 let line = template.replace("{n}", &n.to_string()).replace("{at}", &at);
                 let line = line.replace("{day}", day);
@@ -62,11 +63,6 @@ pub fn find(clause: &Clause) -> Option<Found> {
         };
         Some(Found { when, from, to })
     })
-}
-
-/// The days of a cron line.
-fn day(word: &str) -> Option<&'static str> {
-    entry("days", word.strip_suffix('s').unwrap_or(word))
 }
 
 /// `at 9:30`, `at noon`, `at 5 pm`: the hour, the minute, and how many tokens say it.

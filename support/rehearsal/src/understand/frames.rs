@@ -10,12 +10,12 @@ use super::{Planner, Result};
 use crate::clause::{self, Clause, Found, PLAIN, is_filler, says};
 use crate::mcp;
 use crate::run::{Act, Content, Refusal};
-use crate::slots::{ending, file};
+use crate::slots::file;
 use crate::speak::sentence;
 use crate::table;
 use crate::tools::Can;
 use crate::when;
-use crate::words::{Shape, Token, has, set};
+use crate::words::{Shape, Token, entry, has, set};
 
 pub(super) fn is_program(command: &str) -> bool {
     command.starts_with("./")
@@ -226,7 +226,8 @@ impl Planner<'_, '_> {
             return None;
         }
         let found = clause::find("create", clause, &made)?;
-        let kind = clause.tokens.iter().find_map(|token| ending(&token.low)).unwrap_or("txt");
+        let kind =
+            clause.tokens.iter().find_map(|token| entry("endings", &token.low)).unwrap_or("txt");
         let unnamed = match found.label {
             "found" => String::new(),
             _ => format!("new_file.{kind}"),

@@ -75,7 +75,10 @@ impl<'p, 'w> Planner<'p, 'w> {
         {
             return self.read(&one.text);
         }
-        if is_held(text) {
+        // `wait`, `no, hold on`: nothing is done.
+        let mut parts = text.split(['.', ',', '!', ';', '—', '\n', ':']).map(Clause::of);
+        let held = |part: Clause| clause::find("held", &part, PLAIN).map(|found| found.label);
+        if parts.any(|part| held(part) == Some("")) {
             let told = "I wait, and have done nothing. Say it again when you want it.";
             self.push(Act::Say(told.to_owned()));
             return Ok(());
@@ -242,11 +245,4 @@ impl<'p, 'w> Planner<'p, 'w> {
         let offers = names.iter().take(3).map(|name| format!("load the {name} skill"));
         Err(Refusal::new(why, offers))
     }
-}
-
-/// `wait`, `no, hold on`: nothing is done.
-fn is_held(text: &str) -> bool {
-    let mut parts = text.split(['.', ',', '!', ';', '—', '\n', ':']).map(Clause::of);
-    let label = |part: Clause| clause::find("held", &part, PLAIN).map(|found| found.label);
-    parts.any(|part| label(part) == Some(""))
 }

@@ -111,11 +111,8 @@ impl Planner<'_, '_> {
             Make::Package => {
                 let (files, folders): (Vec<_>, Vec<_>) =
                     slots.paths.into_iter().partition(|path| path.contains('.'));
-                let folders: Vec<String> = folders.into_iter().chain(slots.dir.take()).collect();
-                let [folder] = folders.as_slice() else { return None };
-                if files.is_empty() {
-                    return None;
-                }
+                let folders: Vec<String> = folders.into_iter().chain(slots.dir).collect();
+                let ([folder], [_, ..]) = (&folders[..], &files[..]) else { return None };
                 slots.dir = Some(folder.trim_end_matches('/').to_owned());
                 slots.paths = files;
             }

@@ -21,20 +21,16 @@ impl Planner<'_, '_> {
 
     fn hire(&mut self, found: &Found, clause: &Clause) -> Result<()> {
         let names = names(found.tokens("names"));
-        let count = found.number("count");
-        if found.label != "nobody" && count.is_some_and(|count| count as usize != names.len()) {
-            return Err(self.refuse(clause.text(), clause));
-        }
         let role = match found.tokens("role").last() {
             Some(last) if !last.is(set("anybody")) => found.text("role").trim_end_matches('s'),
             _ => "developer",
         };
         if found.label == "nobody" {
             let why = format!("“{}” names nobody, so I hired nobody", clause.text());
-            return Err(Refusal::new(
-                why,
-                [&format!("spawn alice as a {role}"), "spawn alice and bob"],
-            ));
+            let one = format!("spawn alice as a {role}");
+            return Err(Refusal::new(why, [&one, "spawn alice and bob"]));
+        } else if found.number("count").is_some_and(|count| count as usize != names.len()) {
+            return Err(self.refuse(clause.text(), clause));
         }
         let (tokens, what) = (found.tokens("job"), found.text("job"));
         let is_board = says(tokens, "them tasks board themselves auto-claim");
