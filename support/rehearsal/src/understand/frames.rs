@@ -159,10 +159,10 @@ impl Planner<'_, '_> {
         let order = order.filter(|found| mcp::names(&found.tokens("who")[0], &server));
         let order = order.map(|found| Clause::of(found.text("what")));
         let clause = order.as_ref().unwrap_or(clause);
-        let is_said = |token: &&Token| {
+        let is_said = |token: &Token| {
             !is_filler(token) && !token.is(set("asks")) && !mcp::names(token, &server)
         };
-        if !clause.tokens.iter().any(|token| is_said(&token)) {
+        if !clause.tokens.iter().any(is_said) {
             return Err(self.refuse(clause.text(), clause));
         }
         self.server = Some(server.clone());
@@ -176,8 +176,7 @@ impl Planner<'_, '_> {
         if !self.steps.iter().any(|step| is_planned(&step.act)) {
             self.push(Act::Connect(vec![server.clone()]));
         }
-        self.push(Act::Serve(server, clause.text().to_owned(), only));
-        Ok(())
+        self.done(Act::Serve(server, clause.text().to_owned(), only))
     }
 
     /// What was done before by a tool that is there no more is refused with where it went.
@@ -193,10 +192,7 @@ impl Planner<'_, '_> {
     /// A call that was worked out; what its tool wants to know is asked for, with what it accepts.
     pub(super) fn call(&mut self, picked: mcp::Picked, clause: &Clause) -> Result<()> {
         let missing = match picked {
-            Ok((name, input)) => {
-                self.push(Act::Named(name, input));
-                return Ok(());
-            }
+            Ok((name, input)) => return self.done(Act::Named(name, input)),
             Err(missing) => missing,
         };
         let why = format!("I cannot do {}, so I did nothing", missing.what);
@@ -219,8 +215,7 @@ impl Planner<'_, '_> {
                 return Some(Err(self.no_tool(clause)));
             }
             let (old, new) = (found.text("old").to_owned(), found.text("new").to_owned());
-            self.push(Act::Replace(path, old, new));
-            return Some(Ok(()));
+            return Some(self.done(Act::Replace(path, old, new)));
         }
         if !self.world.can(Can::Write) && !self.world.can(Can::Bash) {
             return None;
@@ -239,8 +234,7 @@ impl Planner<'_, '_> {
         if let Some(word) = left.or(finds_nothing.then(|| clause.text())) {
             return Some(Err(self.refuse(word, clause)));
         }
-        self.push(Act::Create(path, content));
-        Some(Ok(()))
+        Some(self.done(Act::Create(path, content)))
     }
 }
 

@@ -80,12 +80,10 @@ impl<'p, 'w> Planner<'p, 'w> {
         let held = |part: Clause| clause::find("held", &part, PLAIN).map(|found| found.label);
         if parts.any(|part| held(part) == Some("")) {
             let told = "I wait, and have done nothing. Say it again when you want it.";
-            self.push(Act::Say(told.to_owned()));
-            return Ok(());
+            return self.done(Act::Say(told.to_owned()));
         }
         if let Some(act) = self.skill(text)? {
-            self.push(act);
-            return Ok(());
+            return self.done(act);
         }
         let mut rest = text.trim().to_owned();
         while !rest.is_empty() {
@@ -177,8 +175,7 @@ impl<'p, 'w> Planner<'p, 'w> {
             return self.servers(clause).unwrap_or_else(|| self.row(clause));
         }
         if let Some(act) = self.command(clause) {
-            self.push(act);
-            return Ok(());
+            return self.done(act);
         }
         for read in [Self::hiring, Self::files, Self::servers] {
             if let Some(done) = read(self, clause) {
@@ -186,10 +183,15 @@ impl<'p, 'w> Planner<'p, 'w> {
             }
         }
         match tasks::counted(clause).filter(|_| self.world.can(Can::CreateTask)) {
-            Some(Ok(specs)) => self.push(Act::Tasks(specs)),
-            Some(Err(word)) => return Err(self.refuse(&word, clause)),
-            None => return self.row(clause),
+            Some(Ok(specs)) => self.done(Act::Tasks(specs)),
+            Some(Err(word)) => Err(self.refuse(&word, clause)),
+            None => self.row(clause),
         }
+    }
+
+    /// Plans an act that is all of its clause.
+    fn done(&mut self, act: Act) -> Result<()> {
+        self.push(act);
         Ok(())
     }
 

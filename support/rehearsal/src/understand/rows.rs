@@ -45,8 +45,7 @@ impl Planner<'_, '_> {
                 if !self.world.can_do(row) {
                     no_tool = true;
                 } else if let Some(act) = self.make(row, slots, clause) {
-                    self.push(act);
-                    return Ok(());
+                    return self.done(act);
                 }
                 continue;
             }
@@ -64,8 +63,7 @@ impl Planner<'_, '_> {
             return self.call(picked, clause);
         }
         if clause.is_question() && history::knows(self.world, clause.text()) {
-            self.push(Act::Say(history::recall(self.world, clause.text())));
-            return Ok(());
+            return self.done(Act::Say(history::recall(self.world, clause.text())));
         }
         self.gone(clause).map_or(Ok(()), Err)?;
         if no_tool {
@@ -85,8 +83,7 @@ impl Planner<'_, '_> {
         };
         let files = clause.tokens.iter().filter(|token| token.shape == Shape::Path);
         slots.paths = files.map(|token| file(&token.text)).collect();
-        self.push(Act::Row(row, slots));
-        Some(Ok(()))
+        Some(self.done(Act::Row(row, slots)))
     }
 
     pub(super) fn last_path(&self) -> Option<String> {
