@@ -43,16 +43,12 @@ fn continued(request: &Request) -> Option<Reply> {
         return None;
     }
     let said: String = part.texts().collect();
-    let whole = answer(&Request {
+    let mut whole = answer(&Request {
         messages: before.to_vec(),
         ..request.clone()
     });
-    let rest = whole.text.strip_prefix(said.as_str()).filter(|rest| !rest.is_empty())?;
-    let text = rest.to_owned();
-    Some(Reply {
-        text,
-        ..whole.clone()
-    })
+    whole.text = whole.text.strip_prefix(&said).filter(|rest| !rest.is_empty())?.to_owned();
+    Some(whole)
 }
 
 /// The calls of a stop, or what is said instead.
@@ -65,8 +61,10 @@ fn reply(calls: Vec<Call>, note: &str) -> Reply {
     }
 }
 
+type Told = Result<Vec<String>, Reply>;
+
 /// What a plan came to, in lines; or the calls that are missing.
-fn runs(run: &Run, steps: &[Step]) -> Result<Vec<String>, Reply> {
+fn runs(run: &Run, steps: &[Step]) -> Told {
     let went = act::plan(run, steps);
     let outcomes = run.before.borrow();
     let mut lines: Vec<String> = outcomes.iter().map(|outcome| outcome.text.clone()).collect();
@@ -83,7 +81,7 @@ fn runs(run: &Run, steps: &[Step]) -> Result<Vec<String>, Reply> {
 }
 
 /// The answer of an agent that works for the user, or for another agent.
-fn lead(world: &World) -> Result<Vec<String>, Reply> {
+fn lead(world: &World) -> Told {
     let scene = world.scene;
     let answered = history::last_answer(world);
     let mut lines: Vec<String> = Vec::new();
@@ -113,11 +111,7 @@ fn resumed<'w>(world: &'w World, at: usize, text: &'w str) -> (usize, &'w str) {
 }
 
 /// Earlier requests that wait for mail: the calls that it makes possible, or what is to be said of them.
-fn older(
-    world: &World,
-    newest: Option<usize>,
-    answered: Option<usize>,
-) -> Result<Vec<String>, Reply> {
+fn older(world: &World, newest: Option<usize>, answered: Option<usize>) -> Told {
     let scene = world.scene;
     let mut lines = Vec::new();
     let has_mail = scene.mail().any(|(at, _)| Some(at) > answered);
@@ -162,7 +156,7 @@ fn news_since(world: &World, since: usize) -> Vec<String> {
 }
 
 /// The answer of a teammate: it does what its job, its mail and its task ask for, in that order.
-fn teammate(world: &World) -> Result<Vec<String>, Reply> {
+fn teammate(world: &World) -> Told {
     let scene = world.scene;
     let answered = history::last_answer(world);
     let since = answered.map_or(0, |at| at + 1);

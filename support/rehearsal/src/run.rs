@@ -122,7 +122,7 @@ impl Act {
         match self {
             Self::Row(row, slots) => match row.make {
                 Make::Read | Make::About => !slots.paths.is_empty(),
-                Make::List | Make::Find | Make::Exists | Make::AskPlan => true,
+                Make::Find | Make::Exists | Make::AskPlan => true,
                 make => matches!(make, Make::Framework | Make::Board),
             },
             Self::Shell(_, in_background) => *in_background,
@@ -156,10 +156,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    pub fn new<T: Into<String>>(
-        why: impl Into<String>,
-        offers: impl IntoIterator<Item = T>,
-    ) -> Self {
+    pub fn new(why: impl Into<String>, offers: impl IntoIterator<Item: Into<String>>) -> Self {
         let (why, offers) = (why.into(), offers.into_iter().map(Into::into).collect());
         Self { why, offers }
     }

@@ -178,7 +178,7 @@ impl Slots {
             "paths" => self.paths.iter().map(|path| shell(path)).collect::<Vec<_>>().join(" "),
             "path" => shell(path(0).unwrap_or_default().trim_end_matches('/')),
             "to" => shell(path(1).unwrap_or_default()),
-            "dir" => shell(dir.unwrap_or_default()),
+            "dir" => dir.map(shell).unwrap_or_default(),
             "place" => shell(path(0).or(dir).unwrap_or(".")),
             "kind" => kind.map(|kind| format!(" --include='*.{kind}'")).unwrap_or_default(),
             "number" => self.number.unwrap_or_default().to_string(),

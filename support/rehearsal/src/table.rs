@@ -19,7 +19,7 @@ named! {
 named! {
     /// What a row makes of its slots, as `act` does it: a command, a text, a call, or what has a name of its own.
     Make:
-    Shell Say Tool Read About ReadAll List Find Exists Framework Verify
+    Shell Say Tool Read About ReadAll Find Exists Framework Verify
     Mend Package Long ShowLong WriteSkill
     Abilities Skills LoadSkill Tools Remember Recall SoFar
     Board Claim Complete WorkBoard CancelCron

@@ -13,7 +13,7 @@ use crate::history;
 use crate::run::{Content, Outcome, Run, Stop, Went, fail};
 use crate::scene::Past;
 use crate::slots::{Slots, in_quotes, shell};
-use crate::speak::{block, cut, gist, shown, why};
+use crate::speak::{block, cut, gist, why};
 use crate::tools::{Call, Can};
 use crate::words::{Shape, Token, entry, has, set, tokens};
 
@@ -92,12 +92,6 @@ pub(super) fn find(run: &Run, pattern: &str) -> Went {
         many => format!("I found {} {kind}s:\n{}", many.len(), block(&paths.join("\n"))),
     };
     Ok(Outcome::told(told).tagged(&format!("The {kind}s"), &paths.join("\n")))
-}
-
-pub(super) fn list(run: &Run, dir: &str) -> Went {
-    let command = if dir == "." { "ls".to_owned() } else { format!("ls {}", shell(dir)) };
-    let text = run.text(Can::Bash, json!({ "command": command }), "That did not work")?;
-    Ok(Outcome::told(shown(&text)).tagged("The files", &text))
 }
 
 /// Says what each file of a folder is about.

@@ -101,12 +101,12 @@ fn go(act: &Act, run: &Run) -> Went {
 
 /// The same for what a row makes of its slots.
 fn of_row(row: &Row, slots: &Slots, run: &Run) -> Went {
-    let path = slots.paths.first().map_or("", String::as_str);
+    let path = slots.paths.first().map_or("long_module.py", String::as_str);
     let dir = slots.dir.as_deref();
     let count = slots.number.unwrap_or_default();
     let told = |text: String| Ok(Outcome::told(text));
     match row.make {
-        Make::Shell => command_line(run, &slots.filled(row.template), false),
+        Make::Shell => command_line(run, slots.filled(row.template).trim_end(), false),
         Make::Say => told(row.template.to_owned()),
         Make::Tool => match slots.call(row.template) {
             Some((can, args)) => {
@@ -118,18 +118,13 @@ fn of_row(row: &Row, slots: &Slots, run: &Run) -> Went {
         Make::Read => files::read(run, &slots.paths),
         Make::About => files::about(run, &slots.paths),
         Make::ReadAll => files::read_all(run, dir.unwrap_or("."), slots),
-        Make::List => files::list(run, dir.unwrap_or(".")),
         Make::Find => files::find(run, &slots.pattern()),
         Make::Exists => files::exists(run, path, &slots.said),
         Make::Framework => files::framework(run),
         Make::Verify => files::verify(run),
         Make::Mend => python::mend(run, slots),
         Make::Package => python::package(run, dir.unwrap_or("."), &slots.paths),
-        Make::Long => files::write_new(
-            run,
-            if path.is_empty() { "long_module.py" } else { path },
-            &python::long(count),
-        ),
+        Make::Long => files::write_new(run, path, &python::long(count)),
         Make::ShowLong => told(format!("```python\n{}```", python::long(count))),
         Make::Abilities => told(history::abilities(run.world, row.template == "all")),
         Make::Skills => told(history::skills(run.world)),
