@@ -204,6 +204,7 @@ impl<'t> Served<'t> {
         }
         let score = |(token, word): &(&Token, Word)| {
             let is_told = word.stem.len() > 2 && self.description.contains(&word.stem);
+            let mut all = properties(self.tool.schema).flat_map(|(_, schema)| choices(schema));
             let takes_id = || properties(self.tool.schema).any(|(name, _)| is_id(name));
             if token.shape == Shape::Key && takes_id() {
                 2.0
@@ -211,7 +212,7 @@ impl<'t> Served<'t> {
                 3.0
             } else if self.is_named(word) {
                 2.0
-            } else if self.has_choice(token) {
+            } else if all.any(|choice| choice_words(choice).contains(&token.low)) {
                 1.5
             } else if is_told {
                 1.0
@@ -220,11 +221,6 @@ impl<'t> Served<'t> {
             }
         };
         content.iter().map(score).sum::<f32>() - 0.1 * self.names.len() as f32
-    }
-
-    fn has_choice(&self, token: &Token) -> bool {
-        let mut all = properties(self.tool.schema).flat_map(|(_, schema)| choices(schema));
-        all.any(|choice| choice_words(choice).contains(&token.low))
     }
 
     /// Fills the arguments; the error is a word that is left over, or an argument that is missing.

@@ -102,12 +102,11 @@ pub(super) fn read_all(run: &Run, dir: &str, slots: &Slots) -> Went {
     };
     let some = &files[..files.len().min(MOST_FILES)];
     let mut told = walk(run, some, format!("The files: {}", files.join(", ")))?;
-    match files.len() {
-        0 => told.text = format!("I found no files in {dir}."),
-        all if all > MOST_FILES => {
-            told.text.push_str(&format!("\nI read the first {MOST_FILES} of {all} files."));
-        }
-        _ => {}
+    if files.is_empty() {
+        told.text = format!("I found no files in {dir}.");
+    } else if files.len() > MOST_FILES {
+        let all = files.len();
+        told.text.push_str(&format!("\nI read the first {MOST_FILES} of {all} files."));
     }
     // One that cannot be read is no reason to leave the rest.
     told.failed = false;

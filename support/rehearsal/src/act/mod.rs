@@ -221,11 +221,8 @@ pub(super) fn delegate(run: &Run, jobs: &[String]) -> Went {
         |(at, job), done| {
             let number = format!("Subagent {}", at + 1);
             let who = if all.len() == 1 { "The subagent" } else { &number };
-            let told = if done.failed {
-                Outcome::failed(format!("{who} failed: {}.", why(&done.text)))
-            } else {
-                Outcome::told(format!("{who} reports:\n{}", done.text.trim()))
-            };
+            let mut told = done.or_why(done.text.trim());
+            told.text.insert_str(0, &format!("{who} reports:\n"));
             told.tagged(&format!("{who}: {job}"), &done.text)
         },
     )

@@ -327,8 +327,9 @@ pub(super) fn inbox(run: &Run) -> Went {
         return Ok(done.or_why(""));
     }
     let last = run.world.scene.mail().rfind(|(_, mail)| mail.kind == "result");
-    let told = |mail| format!(" This came by itself before: {}", history::news(mail));
-    let before = last.map_or(String::new(), |(_, mail)| told(mail));
+    let before =
+        last.map(|(_, mail)| format!(" This came by itself before: {}", history::news(mail)));
+    let before = before.unwrap_or_default();
     Ok(Outcome::told(format!("There is no new mail.{before}")))
 }
 
@@ -340,10 +341,10 @@ pub(super) fn own_plan(run: &Run, aim: &str) -> Went {
     let is_answer = |at: usize, mail: &Mail| at > sent && mail.kind.contains("approval");
     match run.world.scene.mail().rfind(|(at, mail)| is_answer(*at, mail)) {
         None => Err(Stop::Wait("I wait for the answer to my plan.".into())),
-        Some((_, mail)) if mail.text.contains("rejected") => Ok(Outcome::failed(format!(
+        Some((_, mail)) if mail.text.contains("rejected") => fail(format!(
             "My plan was rejected, so I changed nothing. I was told: {}",
             one_line(mail.text, 200)
-        ))),
+        )),
         Some(_) => Ok(Outcome::told("")),
     }
 }
