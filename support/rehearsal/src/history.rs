@@ -229,11 +229,8 @@ pub(crate) fn side_call(request: &Request) -> Option<String> {
     let mut blocks: Vec<&str> = tagged(&text).map(|(_, tagged)| tagged.inner.trim()).collect();
     let is_transcript = |block: &str| !Scene::of_told(block).events.is_empty();
     let transcript = blocks.iter().copied().position(is_transcript).map(|at| blocks.remove(at));
-    let is_list = |block: &str| {
-        block
-            .lines()
-            .all(|line| line.is_empty() || line.starts_with(['-', '[', ' ', ']', '{', '}']))
-    };
+    let is_item = |line: &str| line.is_empty() || line.starts_with(['-', '[', ' ', ']', '{', '}']);
+    let is_list = |block: &str| block.lines().all(is_item);
     let list = blocks.iter().copied().position(is_list).map(|at| blocks.remove(at));
     match (list, blocks.first(), transcript) {
         (Some(memories), Some(asked), _) => Some(chosen(memories, asked)),

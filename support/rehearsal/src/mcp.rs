@@ -256,11 +256,10 @@ impl<'t> Served<'t> {
                 || !self.description.contains(&token.stem)
                     && properties(schema).all(|(name, _)| stem(name) != token.stem)
         };
-        if let Some(at) = (0..tokens.len()).find(|at| !used[*at] && is_new(&tokens[*at])) {
-            return Err(Missing {
-                what: format!("“{}”", tokens[at].text),
-                choices: Vec::new(),
-            });
+        let mut left = tokens.iter().zip(&used);
+        if let Some((token, _)) = left.find(|(token, used)| !**used && is_new(token)) {
+            let (what, choices) = (format!("“{}”", token.text), Vec::new());
+            return Err(Missing { what, choices });
         }
         if let Some(name) = required.iter().find(|name| !input.contains_key(**name)) {
             let choices: Vec<String> =

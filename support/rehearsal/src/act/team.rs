@@ -6,16 +6,17 @@
 use serde_json::json;
 
 use super::files::write;
-use crate::clause::{is_filler, says};
+use crate::clause::says;
 use crate::history;
 use crate::run::{Job, Outcome, Run, Stop, Went, fail};
 use crate::scene::Mail;
 use crate::slots::Slots;
 use crate::speak::{listed, one_line, sentence, shown};
+use crate::table;
 use crate::tasks::{self, OnBoard, TaskSpec};
 use crate::tools::Can;
 use crate::understand;
-use crate::words::{Shape, Token, has, having, set, stem, tokens, unique};
+use crate::words::{Shape, Token, has, having, set, stems, tokens, unique};
 
 pub(super) fn make_tasks(run: &Run, specs: &[TaskSpec]) -> Went {
     let call = |spec: &TaskSpec| {
@@ -40,10 +41,9 @@ fn look_at_board(run: &Run) -> Result<Vec<OnBoard>, Stop> {
 /// The task that the words mean; the first one that fits when they name none.
 fn meant(run: &Run, words: &str, fits: impl Fn(&OnBoard) -> bool) -> Result<OnBoard, Stop> {
     let board = look_at_board(run)?;
-    let mut named = tokens(words);
-    named.retain(|token| !is_filler(token) && !has(set("of-tasks"), &token.low));
-    let wanted = named.iter().flat_map(|token| token.low.split_whitespace().map(stem));
-    let wanted: Vec<String> = wanted.collect();
+    let named = table::content(words).into_iter();
+    let named = named.filter(|token| !has(set("of-tasks"), &token.low));
+    let wanted: Vec<String> = named.flat_map(|token| stems(&token.low)).collect();
     if wanted.is_empty() {
         let first = board.into_iter().find(fits);
         return first.map_or_else(|| fail("There is no task on the board that I could take."), Ok);
@@ -259,11 +259,8 @@ pub(super) fn answer_plans(run: &Run, slots: &Slots, approve: bool) -> Went {
     if open.iter().any(|(at, ..)| *at > run.from) {
         run.waited.set(true);
     }
-    let (verdict, why) = if approve {
-        ("approved", "Go ahead as planned.")
-    } else {
-        ("rejected", "Change nothing.")
-    };
+    let verdict = if approve { "approved" } else { "rejected" };
+    let why = if approve { "Go ahead as planned." } else { "Change nothing." };
     let feedback = slots.quoted.first().map_or(why, String::as_str);
     let args = |(_, _, id): &&(usize, &Mail, String)| {
         (Can::ReviewPlan, json!({"request_id": id, "approve": approve, "feedback": feedback}))
