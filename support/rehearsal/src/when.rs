@@ -143,6 +143,7 @@ mod tests {
             ("at 9 friday", Some("0 9 * * 5")),
             ("in 20 days", Some("22 13 12 12 *")),
             ("the cron */90 * * * * to print", Some("*/90 * * * *")),
+            ("0 9 * * 1,3 go", Some("0 9 * * 1,3")),
             ("in 400 days", Some("22 13 27 12 *")),
             ("every 3 days", None),
             ("look at README.md", None),
