@@ -134,6 +134,11 @@ impl Client {
         })
     }
 
+    /// The scheme, host and port that it asks.
+    pub fn address(&self) -> &str {
+        &self.shared.address
+    }
+
     /// The same model, watched by somebody else.
     pub fn watched_by(mut self, watcher: SharedObserver) -> Self {
         self.watcher = watcher;

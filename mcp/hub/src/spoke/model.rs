@@ -104,7 +104,7 @@ fn cut(text: String) -> String {
 impl Spoke for Model {
     fn check(&self, _: Grant) -> BoxFuture<'_, Result<String, String>> {
         let who = self.mock.as_ref().map_or_else(
-            || self.client.endpoint(),
+            || format!("{} at {}", self.client.model(), self.client.address()),
             |mock| format!("the mock model at {}", mock.url()),
         );
         Box::pin(std::future::ready(Ok(who)))
