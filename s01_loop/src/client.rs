@@ -3,6 +3,7 @@
 //! The loop asks it with the whole conversation every time, so it joins JSON that each message made once. Invariant:
 //! one call of `send` is one request; trying again is somebody else's decision.
 
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -274,9 +275,12 @@ fn http_client(url: &Url, credentials: &Credentials) -> Result<reqwest::Client> 
         // The Messages API does not redirect, and another host must not be sent the key.
         .redirect(reqwest::redirect::Policy::none());
     if url.scheme() == "http" {
-        // A model on this machine or its network: a proxy is not asked for it, and the system's certificates, which take
-        // tens of milliseconds to read, are never looked at.
-        builder = builder.tls_certs_only([]).no_proxy();
+        // Reading the system's certificates takes tens of milliseconds; http never looks at them.
+        builder = builder.tls_certs_only([]);
+    }
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    if host == "localhost" || host.parse::<IpAddr>().is_ok_and(|it| it.is_loopback()) {
+        builder = builder.no_proxy();
     }
     builder.build().context("setting up HTTP")
 }
