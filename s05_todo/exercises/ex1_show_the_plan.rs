@@ -13,7 +13,8 @@
 
 use mock_servers::model::{MockModel, calls, says};
 
-use super::{class, list};
+use super::class;
+use crate::class::list;
 
 #[test]
 #[ignore = "exercise 1"]

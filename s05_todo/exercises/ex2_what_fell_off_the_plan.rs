@@ -11,7 +11,8 @@
 
 use mock_servers::model::{MockModel, calls, says};
 
-use super::{class, list};
+use super::class;
+use crate::class::list;
 
 /// What is on the screen when the model writes these lists, one after the other.
 fn screen(lists: &[&[(&str, &str)]]) -> String {

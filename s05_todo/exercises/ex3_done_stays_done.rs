@@ -15,7 +15,7 @@ use s01_loop::{Output, Repl, ToolCall};
 use s02_tools::Toolbox;
 use s05_todo::{QUIET_ROUNDS, Todo};
 
-use super::list;
+use crate::class::list;
 
 fn todo() -> Todo {
     Todo::new(&Repl::typed("s05_todo").quiet())

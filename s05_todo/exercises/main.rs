@@ -7,16 +7,9 @@ mod ex1_show_the_plan;
 mod ex2_what_fell_off_the_plan;
 mod ex3_done_stays_done;
 
-use serde_json::{Value, json};
 use testkit::Class;
 
 /// The program of this chapter, in a fresh directory.
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s05_todo"))
-}
-
-/// A list of items: each a status and what is to be done.
-fn list(items: &[(&str, &str)]) -> Value {
-    let item = |(status, content): &(&str, &str)| json!({"content": content, "status": status});
-    json!({ "todos": items.iter().map(item).collect::<Vec<_>>() })
 }

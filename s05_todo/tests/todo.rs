@@ -5,14 +5,10 @@ use s02_tools::Toolbox;
 use s05_todo::Todo;
 use serde_json::{Value, json};
 
+use crate::class::list;
+
 fn todo() -> Todo {
     Todo::new(&Repl::typed("s05_todo").quiet())
-}
-
-/// A list of items: each a status and what is to be done.
-fn list(items: &[(&str, &str)]) -> Value {
-    let item = |(status, content): &(&str, &str)| json!({"content": content, "status": status});
-    json!({ "todos": items.iter().map(item).collect::<Vec<_>>() })
 }
 
 async fn write(todo: &Todo, input: Value) -> Output {

@@ -14,7 +14,8 @@ use mock_servers::model::{MockModel, Reply, calls, says};
 use serde_json::{Value, json};
 use testkit::Ran;
 
-use super::{class, lead, leads};
+use super::{class, lead};
+use crate::class::leads;
 
 const HEADING: &str = "# Instructions";
 

@@ -15,7 +15,8 @@ use mock_servers::model::{MockModel, Reply, calls, says};
 use serde_json::{Value, json};
 use testkit::{Class, Ran};
 
-use super::{class, lead_with, leads};
+use super::{class, lead_with};
+use crate::class::leads;
 
 /// A workspace with so many files of 4,000 characters.
 fn class_with(files: usize) -> Class {

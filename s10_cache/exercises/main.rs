@@ -7,8 +7,6 @@ mod ex1_say_when_it_misses;
 mod ex2_instructions;
 mod ex3_where_the_prefix_ends;
 
-use std::sync::Arc;
-
 use mock_servers::model::{MockModel, Options, Reply, Request, says};
 use testkit::Class;
 
@@ -33,11 +31,4 @@ fn lead_with(context_tokens: u32, replies: impl IntoIterator<Item = Reply>) -> M
 
 fn lead(replies: impl IntoIterator<Item = Reply>) -> MockModel {
     lead_with(200_000, replies)
-}
-
-/// The requests of the lead, without side calls.
-fn leads(model: &MockModel) -> Vec<Arc<Request>> {
-    let mut requests = model.requests();
-    requests.retain(|request| request.system.starts_with(LEAD));
-    requests
 }

@@ -15,8 +15,9 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
 use s12_tasks::Task;
+
+use crate::desk::Desk;
 
 fn set_priority(desk: &Desk, task: &Task, priority: Value) {
     let set = |task: &mut Task| {

@@ -15,7 +15,7 @@ fn class() -> Class {
 }
 
 /// A list of items: each a status and what is to be done.
-fn list(items: &[(&str, &str)]) -> Value {
+pub fn list(items: &[(&str, &str)]) -> Value {
     let item = |(status, content): &(&str, &str)| json!({"content": content, "status": status});
     json!({ "todos": items.iter().map(item).collect::<Vec<_>>() })
 }

@@ -2,10 +2,11 @@
 
 mod session;
 
-use crate::long_run::{FILES, REQUEST, ROUNDS, Reader, content};
 use mock_servers::model::{Fault, MockModel, Options, Rehearsal, Reply, calls, says};
 use serde_json::json;
 use testkit::{Class, Ran, assert_pool};
+
+use crate::long_run::{FILES, REQUEST, ROUNDS, Reader, content};
 
 fn class() -> Class {
     let layers = "//! The layers.\n\nfn layer() {}\n".repeat(40);

@@ -22,7 +22,7 @@ fn lead(turns: usize, replies: impl IntoIterator<Item = Reply>) -> MockModel {
 }
 
 /// The requests of the lead, without side calls.
-fn leads(model: &MockModel) -> Vec<Arc<Request>> {
+pub fn leads(model: &MockModel) -> Vec<Arc<Request>> {
     let mut requests = model.requests();
     requests.retain(|request| request.system.starts_with("You are a coding agent"));
     requests

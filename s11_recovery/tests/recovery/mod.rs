@@ -6,10 +6,11 @@ mod compaction;
 mod limits;
 mod table;
 
-use crate::diary::{Diary, asking, client, settings};
 use mock_servers::model::MockModel;
 use s01_loop::{ApiError, Client, History, Reply, ToolSpec, bash};
 use s11_recovery::Recovery;
+
+use crate::diary::{Diary, asking, client, settings};
 
 fn tools() -> [ToolSpec; 1] {
     [bash::spec()]

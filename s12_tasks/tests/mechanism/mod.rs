@@ -4,9 +4,10 @@ mod processes;
 
 use std::fs;
 
-use crate::desk::Desk;
 use s12_tasks::Status;
 use serde_json::{Value, json};
+
+use crate::desk::Desk;
 
 fn refusal<T: std::fmt::Debug>(result: anyhow::Result<T>) -> String {
     format!("{:#}", result.unwrap_err())

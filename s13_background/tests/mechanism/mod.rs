@@ -5,12 +5,13 @@
 use std::fs;
 use std::time::Duration;
 
-use crate::desk::Desk;
 use s01_loop::{Repl, ToolCall};
 use s02_tools::bash;
 use s13_background::{Jobs, Notices, TAIL};
 use serde_json::json;
 use tokio::task::yield_now;
+
+use crate::desk::Desk;
 
 #[tokio::test]
 async fn a_job_is_answered_at_once_and_read_while_it_runs() {

@@ -5,9 +5,10 @@
 use std::fs;
 use std::time::Duration;
 
-use crate::desk::{Desk, moment, refusal, tick};
 use s14_cron::MAX_JOBS;
 use serde_json::json;
+
+use crate::desk::{Desk, moment, refusal, tick};
 
 #[tokio::test(start_paused = true)]
 async fn a_job_fires_at_its_minute_and_once_in_it() {

@@ -3,12 +3,13 @@
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::desk::{Desk, submit, write};
-use crate::scene::{done, mail_in, refused};
 use mock_servers::model::{MockModel, Options, Request, calls, says};
 use s15_mailbox::{LEAD, Mail, Mailboxes};
 use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
+
+use crate::desk::{Desk, submit, write};
+use crate::scene::{done, mail_in, refused};
 
 #[tokio::test]
 async fn a_submitted_plan_stops_the_other_calls_of_its_reply() {

@@ -11,6 +11,8 @@ use testkit::{Class, Ran, leaves_no_trace, team};
 const TASKS: &str =
     "Create 3 tasks on the board, then spawn alice and bob. Watch them auto-claim and work.";
 const WORKTREES: &str = "Create two tasks, then create worktrees for each (bind with task_id). Spawn alice and bob. Watch them auto-claim and work in isolated directories.";
+const REPORT: &str = "Create three tasks where the second depends on the first. Spawn alice and bob to work on them. Report when all are done.";
+const OTHER: &str = "Add two tasks, make a worktree for each, bound to its task, and spawn alice and bob to pick them up by themselves.";
 
 fn class() -> Class {
     Class::new(env!("CARGO_BIN_EXE_s18_teams"))
@@ -40,8 +42,7 @@ fn started_and_left_it_leaves_no_trace() {
 
 /// At the end of the input the session waits for tasks that idle teammates have not seen yet.
 #[test]
-fn tasks_that_come_when_everybody_is_idle_are_done_before_the_session_ends_and_the_tool_pool_is_known()
- {
+fn tasks_that_come_when_everybody_is_idle_are_done_and_the_tool_pool_is_known() {
     let model = MockModel::strict_rehearsal();
     let class = class().model(&model);
     let ran = class.types(&[
@@ -95,22 +96,9 @@ fn a_task_after_the_other_in_a_small_window_is_done_and_no_request_is_lost() {
 /// each task is done once, and in its worktree if it has one.
 #[test]
 fn the_rehearsal_does_the_prompts_in_other_words_as_well() {
-    for (prompts, count) in [
-        (&[WORKTREES][..], 2),
-        (&[TASKS, WORKTREES], 5),
-        (
-            &[
-                "Create three tasks where the second depends on the first. Spawn alice and bob to work on them. Report when all are done.",
-            ],
-            3,
-        ),
-        (
-            &[
-                "Add two tasks, make a worktree for each, bound to its task, and spawn alice and bob to pick them up by themselves.",
-            ],
-            2,
-        ),
-    ] {
+    for (prompts, count) in
+        [(&[WORKTREES][..], 2), (&[TASKS, WORKTREES], 5), (&[REPORT], 3), (&[OTHER], 2)]
+    {
         let model = MockModel::strict_rehearsal();
         let class = class().model(&model);
         let ran = class.types(prompts);

@@ -4,13 +4,14 @@
 
 use std::time::Duration;
 
-use crate::desk::{Desk, Mate, Order, only, pass};
-use crate::scene::{call, done};
 use s02_tools::Toolbox;
 use s12_tasks::{Board, Listed, NewTask, Task};
 use s18_teams::{CLAIM_DELAY, IDLE_TIMEOUT, POLL_INTERVAL, ROUNDS_PER_PHASE};
 use serde_json::json;
 use tokio::time::Instant;
+
+use crate::desk::{Desk, Mate, Order, only, pass};
+use crate::scene::{call, done};
 
 #[tokio::test(start_paused = true)]
 async fn an_idle_teammate_reads_its_mail_and_then_claims_the_first_task_that_can_be_claimed() {
