@@ -84,43 +84,20 @@ export async function contrast(browser, base) {
   return faults;
 }
 
-/** Every drawing and every header of a file is seen whole, on a desk and on a phone. */
-export async function whole(browser, base, names, viewports) {
+/**
+ * With everything unfolded no page scrolls sideways, and every drawing and every header of a file is seen whole.
+ */
+export async function fits(browser, base, names, viewport) {
   const faults = [];
-  for (const viewport of viewports) {
-    const page = await browser.newPage({ viewport });
-    let drawings = 0;
-    for (const name of names.filter((name) => name.startsWith('chapters/'))) {
-      await page.goto(base + name);
-      await page.evaluate(() => document.querySelectorAll('details').forEach((fold) => (fold.open = true)));
-      await page.waitForFunction(() => !document.querySelector('details script.file'));
-      const [count, clipped] = await page.evaluate(() => {
-        const all = [...document.querySelectorAll('code.drawing')];
-        const comments = [...document.querySelectorAll('.language-rust .hljs-comment')];
-        const headers = comments.filter((comment) => comment.textContent.startsWith('//!'));
-        const isCut = (element) => element.scrollWidth > element.clientWidth + 1;
-        const isOut = (header) => header.getBoundingClientRect().right > header.closest('pre').getBoundingClientRect().right;
-        return [all.length, [...all.filter(isCut), ...headers.filter(isOut)].map((it) => it.textContent.slice(0, 40))];
-      });
-      drawings += count;
-      faults.push(...clipped.map((text) => `${name}: clipped at ${viewport.width} px: ${text}`));
-    }
-    if (!drawings) faults.push(`no drawing is found at ${viewport.width} px`);
-    await page.close();
-  }
-  return faults;
-}
-
-/** No page scrolls sideways, with everything unfolded. */
-export async function narrow(browser, base, names, viewport) {
-  const faults = [];
-  const context = await browser.newContext({ viewport, isMobile: true, hasTouch: true });
+  const isMobile = viewport.width < 600;
+  const context = await browser.newContext({ viewport, isMobile, hasTouch: isMobile });
   const page = await context.newPage();
+  let drawings = 0;
   for (const name of names) {
     await page.goto(base + name, { waitUntil: 'load' });
     await page.evaluate(() => document.querySelectorAll('details').forEach((fold) => (fold.open = true)));
     await page.waitForFunction(() => !document.querySelector('details script.file'));
-    const [width, widest] = await page.evaluate(() => {
+    const [width, widest, count, clipped] = await page.evaluate(() => {
       const room = document.documentElement.clientWidth;
       // A box within the page may scroll, so may the columns of the loop; around `main` mdBook has one that scrolls the whole page.
       const isScrolled = (element) => {
@@ -132,10 +109,19 @@ export async function narrow(browser, base, names, viewport) {
       const over = [...document.querySelectorAll('main *')].find((element) =>
         element.getBoundingClientRect().right > room + 1 && !isScrolled(element));
       const widest = over ? `${over.tagName} ${over.textContent.trim().slice(0, 40)}` : '';
-      return [document.documentElement.scrollWidth - room, widest];
+      const all = [...document.querySelectorAll('code.drawing')];
+      const comments = [...document.querySelectorAll('.language-rust .hljs-comment')];
+      const headers = comments.filter((comment) => comment.textContent.startsWith('//!'));
+      const isCut = (element) => element.scrollWidth > element.clientWidth + 1;
+      const isOut = (header) => header.getBoundingClientRect().right > header.closest('pre').getBoundingClientRect().right;
+      const clipped = [...all.filter(isCut), ...headers.filter(isOut)].map((it) => it.textContent.slice(0, 40));
+      return [document.documentElement.scrollWidth - room, widest, all.length, clipped];
     });
+    drawings += count;
+    faults.push(...clipped.map((text) => `${name}: clipped at ${viewport.width} px: ${text}`));
     if (width > 0 || widest) faults.push(`${name}: ${width} px too wide at ${viewport.width} px (${widest})`);
   }
+  if (!drawings) faults.push(`no drawing is found at ${viewport.width} px`);
   await context.close();
   return faults;
 }
