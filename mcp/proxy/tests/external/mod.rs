@@ -111,6 +111,8 @@ fn embeddings_from_a_package_raise_recall() {
     said(Command::new(home.join("bin/python")).args(["-c", find]).arg(folder.path()));
     let mut tests = Command::new(env!("CARGO"));
     tests.args(["test", "--quiet", "--package", "mcp_proxy", "--features", "embeddings"]);
-    tests.args(["--test", "recall", "--", "--nocapture"]).env("EMBEDDINGS", folder.path());
+    tests
+        .args(["--test", "proxy", "recall::", "--", "--nocapture"])
+        .env("EMBEDDINGS", folder.path());
     println!("{}", said(&mut tests));
 }
